@@ -45,6 +45,11 @@ def effects() -> tuple[str, str]:
     return _interpreter("TWICE_PEDALBOARD_PYTHON", EFFECTS)
 
 
+def interpreter_with(*requirements: str) -> tuple[str, str]:
+    """Return an interpreter with these libraries and without twice, or "" and the reason."""
+    return _interpreter("", requirements)
+
+
 def numpy_of(requirement: str) -> tuple[str, str]:
     """Return an interpreter that twice runs on with another numpy, or "" and the reason."""
     return _interpreter("", (requirement, *_PROJECT["project"]["dependencies"]))

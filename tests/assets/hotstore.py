@@ -34,6 +34,12 @@ def picture(path: Path, size: tuple[int, int] = (64, 32), colour: int = 7) -> No
     Image.new("RGB", size, (colour, 20, 30)).save(path)
 
 
+def list_files(folder: Path) -> dict[str, bytes]:
+    """List the files below a folder with their bytes."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
 def laid(folder: Path) -> Store:
     """Lay an empty hot store beside a public tree."""
     (folder / "public").mkdir()

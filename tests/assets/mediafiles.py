@@ -9,6 +9,7 @@ from typing import Any
 
 import av
 import numpy as np
+import soundfile
 
 RATE = 48000
 FILM = {"mpeg4", "libx264", "libx265", "libvpx", "libvpx-vp9", "libsvtav1", "ffv1", "mjpeg"}
@@ -18,15 +19,11 @@ def _frames(codec: str, seed: int) -> list[Any]:
     """Half a second whose last third the seed decides."""
     chances = [np.random.default_rng(1 if at < 16 else seed) for at in range(24)]
     if codec in FILM:
-        made = [
-            av.VideoFrame.from_ndarray(chance.integers(0, 256, (48, 64, 3), np.uint8), "rgb24")
-            for chance in chances
-        ]
+        pixels = (chance.integers(0, 256, (48, 64, 3), np.uint8) for chance in chances)
+        made = [av.VideoFrame.from_ndarray(each, "rgb24") for each in pixels]
         return [frame.reformat(format="yuv420p") for frame in made]
-    made = [
-        av.AudioFrame.from_ndarray(chance.normal(0, 3000, (1, 1152)).astype("<i2"), "s16", "mono")
-        for chance in chances
-    ]
+    waves = (chance.normal(0, 3000, (1, 1152)).astype("<i2") for chance in chances)
+    made = [av.AudioFrame.from_ndarray(each, "s16", "mono") for each in waves]
     for at, frame in enumerate(made):
         frame.sample_rate, frame.pts = RATE, at * 1152
     return made
@@ -40,25 +37,23 @@ def encode(form: str, *codecs: str, seed: int = 1, **options: str) -> bytes:
     with av.open(out, "w", format=form, container_options=options) as target:
         streams = []
         for codec in codecs:
-            rate = 24 if codec in FILM else RATE
-            extra = {} if codec in FILM else {"layout": "mono"}
+            is_film = codec in FILM
+            extra = {} if is_film else {"layout": "mono"}
+            rate = 24 if is_film else RATE
             stream = target.add_stream(codec, rate=rate, options={"strict": "-2"}, **extra)
-            if codec in FILM:
+            if is_film:
                 stream.width, stream.height = 64, 48
                 stream.pix_fmt = "yuvj420p" if codec == "mjpeg" else "yuv420p"
                 stream.codec_context.thread_count = 1
             streams.append(stream)
         for stream, codec in zip(streams, codecs, strict=True):
-            resampler = None
+            frames, wanted = _frames(codec, seed), stream.codec_context
             if codec not in FILM:
-                wanted = stream.codec_context
-                resampler = av.AudioResampler(
-                    wanted.format or "fltp", "mono", RATE, wanted.frame_size or None
-                )
-            for frame in _frames(codec, seed):
-                for ready in resampler.resample(frame) if resampler else [frame]:
-                    target.mux(stream.encode(ready))
-            target.mux(stream.encode(None))
+                form = wanted.format or "fltp"
+                resampler = av.AudioResampler(form, "mono", RATE, wanted.frame_size or None)
+                frames = [ready for frame in frames for ready in resampler.resample(frame)]
+            for frame in [*frames, None]:
+                target.mux(stream.encode(frame))
     return out.getvalue()
 
 
@@ -95,14 +90,11 @@ def unsize_clusters(data: bytes) -> bytes:
 
 def widen_last_box(data: bytes) -> bytes:
     """Give the last box of an MP4 file a length of 64 bits; its contents must not be pointed at."""
-    at = 0
-    while at + int.from_bytes(data[at : at + 4], "big") < len(data):
-        at += int.from_bytes(data[at : at + 4], "big")
-    return (
-        data[:at]
-        + struct.pack(">I4sQ", 1, data[at + 4 : at + 8], len(data) - at + 8)
-        + data[at + 8 :]
-    )
+    at, size = 0, 0
+    while at + size < len(data):
+        at, size = at + size, int.from_bytes(data[at + size : at + size + 4])
+    wide = struct.pack(">I4sQ", 1, data[at + 4 : at + 8], size + 8)
+    return data[:at] + wide + data[at + 8 :]
 
 
 def box(name: bytes, *bodies: bytes) -> bytes:
@@ -110,35 +102,40 @@ def box(name: bytes, *bodies: bytes) -> bytes:
     return struct.pack(">I", len(body) + 8) + name + body
 
 
+def numbers(*values: int) -> bytes:
+    return struct.pack(f">{len(values)}I", *values)
+
+
 def promise_samples(count: int, *, fragmented: bool) -> bytes:
     """Build a film of a few hundred bytes that says it has a number of frames of four bytes."""
     entry = box(b"avc1", bytes(6), b"\0\1", bytes(16), struct.pack(">HH", 64, 48), bytes(50))
     many = 0 if fragmented else count
     tables = [
-        box(b"stsd", struct.pack(">II", 0, 1), entry),
-        box(b"stts", struct.pack(">IIII", 0, 1, many, 1)),
-        box(b"stsc", struct.pack(">IIIII", 0, 1, 1, many, 1)),
-        box(b"stsz", struct.pack(">III", 0, 4 if many else 0, many)),
-        box(b"stco", struct.pack(">III", 0, 1, 32)),
+        box(b"stsd", numbers(0, 1), entry),
+        box(b"stts", numbers(0, 1, many, 1)),
+        box(b"stsc", numbers(0, 1, 1, many, 1)),
+        box(b"stsz", numbers(0, 4 if many else 0, many)),
+        box(b"stco", numbers(0, 1, 32)),
     ]
     media = box(
         b"mdia",
-        box(b"mdhd", struct.pack(">IIIIII", 0, 0, 0, 1000, 1000, 0)),
-        box(b"hdlr", struct.pack(">II4s13x", 0, 0, b"vide")),
+        box(b"mdhd", numbers(0, 0, 0, 1000, 1000, 0)),
+        box(b"hdlr", bytes(8), b"vide", bytes(13)),
         box(b"minf", box(b"vmhd", bytes(12)), box(b"stbl", *tables)),
     )
-    track = box(b"trak", box(b"tkhd", bytes(12), b"\0\0\0\1", bytes(68)), media)
-    extends = (
-        box(b"mvex", box(b"trex", struct.pack(">IIIIII", 0, 1, 1, 1, 4, 0))) if fragmented else b""
-    )
-    run = box(
-        b"traf", box(b"tfhd", struct.pack(">II", 0, 1)), box(b"trun", struct.pack(">II", 0, count))
-    )
-    moof = box(b"moof", box(b"mfhd", struct.pack(">II", 0, 1)), run) if fragmented else b""
-    head = box(b"ftyp", b"isom\0\0\0\0isom")
-    return (
-        head
-        + box(b"moov", box(b"mvhd", bytes(100)), track, extends)
-        + moof
-        + box(b"mdat", b"abcd" * 99)
-    )
+    track = box(b"trak", box(b"tkhd", bytes(12), numbers(1), bytes(68)), media)
+    movie = [box(b"mvhd", bytes(100)), track]
+    run = box(b"traf", box(b"tfhd", numbers(0, 1)), box(b"trun", numbers(0, count)))
+    moof = b""
+    if fragmented:
+        movie.append(box(b"mvex", box(b"trex", numbers(0, 1, 1, 1, 4, 0))))
+        moof = box(b"moof", box(b"mfhd", numbers(0, 1)), run)
+    head, samples = box(b"ftyp", b"isom\0\0\0\0isom"), box(b"mdat", b"abcd" * 99)
+    return head + box(b"moov", *movie) + moof + samples
+
+
+def sound(form: str, samples: Any, subtype: str = "PCM_16", rate: int = RATE) -> bytes:
+    """Write samples with libsndfile: (frames,) or (frames, channels)."""
+    out = io.BytesIO()
+    soundfile.write(out, samples, rate, format=form, subtype=subtype)
+    return out.getvalue()

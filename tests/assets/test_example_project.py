@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import fcntl
 import importlib.util
@@ -14,16 +13,14 @@ import sys
 import urllib.request
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
 import environments
-from completelogs import holder, leaves
 from twice.assets.gate.collector import collect_facts
 from twice.assets.gate.facts import AssetFacts
 from twice.assets.gate.gate import judge_facts, run_gate
-from twice.assets.log.io import examine, to_document
 from twice.assets.log.models import SUFFIX
 from twice.foundation.digests import Algorithm, digest_bytes
 
@@ -108,49 +105,6 @@ def test_an_asset_of_the_example_is_rendered_judged_and_published(built: Built, 
 def test_the_gate_passes_the_whole_example_measured_again(built: Built) -> None:
     report = run_gate(built.hot, measure=True)
     assert (report.exit_code, report.wanting()) == (0, [])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_required_field_that_is_taken_out_of_a_log_turns_its_row_red_and_no_other(
-    built: Built, name: str
-) -> None:
-    facts = built.facts(name)
-    document = to_document(facts.log)
-    taken = 0
-    for pointer, _value in leaves(document):
-        lacking = without(document, pointer)
-        examined = examine(lacking)
-        if pointer not in {each.pointer for each in examined.problems}:
-            continue  # The promise does not need it.
-        taken += 1
-        changed = dataclasses.replace(facts, examined=examined)
-        red = [each for each in judge_facts([changed]).rows if each.status == "red"]
-        assert [each.check for each in red] == [f"complete:{pointer}"]
-        assert pointer in red[0].fix
-    assert taken >= (20 if name in HOSTED else 60)
-
-
-def without(document: dict[str, Any], pointer: str) -> dict[str, Any]:
-    """Copy a log without one field."""
-    changed = copy.deepcopy(document)
-    inside, key = holder(changed, pointer)
-    del inside[key]
-    return changed
-
-
-def test_a_log_of_the_example_with_a_field_missing_on_disk_blocks_the_build(
-    built: Built, tmp_path: Path
-) -> None:
-    facts = built.facts("rain")
-    sidecar = built.hot / facts.log_path
-    document = json.loads(sidecar.read_bytes())
-    del document["seed"]["effective"]
-    asset = built.hot / facts.name
-    (tmp_path / asset.name).write_bytes(asset.read_bytes())
-    (tmp_path / sidecar.name).write_text(json.dumps(document))
-    report = run_gate(tmp_path / asset.name)
-    assert report.exit_code == 1
-    assert "complete:/seed/effective" in {each.check for each in report.wanting()}
 
 
 CHANGES = [

@@ -7,8 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twice.assets.leaks.decode import find_runs
-from twice.assets.leaks.keywords import Keywords
+from twice.assets.leaks.text import Keywords, find_runs
 
 WORDS = (b"seed", b"seeds", b"cfg", b"cfg_scale", b"/", b"step", b"steps: ", b"eedse")
 MARKS = bytes(ord("x") if each in b"ab" else ord(" ") for each in range(256))

@@ -21,7 +21,7 @@ COUNTS = {  # leaking and clean files
     "third_blind": (60, 40),
 }  # fmt: skip
 UNSEEN = {  # as docs/guides/leaks.md says
-    "story.mobi": "unread", "setup.exe": "clean", "about.html": "clean", "extras.tar.gz": "clean",
+    "story.mobi": "unread", "setup.exe": "clean", "extras.tar.gz": "clean",
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from leakfiles import chunk
 from mediafiles import box, encode, promise_samples, remux
 from PIL import Image
 
@@ -17,52 +18,48 @@ from twice.assets.media import av, images
 from twice.assets.media.payload import digest_open_file, digest_payload
 from twice.assets.media.sniff import Damaged
 
+PNG = b"\x89PNG\r\n\x1a\n"
+HUGE = chunk(b"IHDR", struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0))
+
 
 def cut(data: bytes, share: float = 0.6) -> bytes:
     return data[: int(len(data) * share)]
 
 
-def picture(form: str, **options: object) -> bytes:
+def picture(form: str, frames: int = 1) -> bytes:
     out = io.BytesIO()
-    Image.effect_noise((40, 30), 50).convert("RGB").save(out, form, **options)
+    made = [Image.effect_noise((40, 30), 50 + at).convert("RGB") for at in range(frames)]
+    more = {"save_all": True, "append_images": made[1:]} if frames > 1 else {}
+    made[0].save(out, form, **more)
     return out.getvalue()
 
 
-def huge_png() -> bytes:
-    """Build a PNG of 200 bytes that says it has 900 million pixels."""
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-        )
-
-    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0))
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + head
-        + chunk(b"IDAT", zlib.compress(bytes(999)))
-        + chunk(b"IEND", b"")
-    )
+def nest(depth: int) -> bytes:
+    """Put boxes of a film in each other."""
+    inside = b"".join(struct.pack(">I4s", 8 * left, b"moov") for left in range(depth, 0, -1))
+    return box(b"ftyp", b"isom\0\0\0\0") + inside
 
 
 DAMAGED: dict[str, tuple[Callable[[], bytes], str]] = {
-    "a PNG with nonsense": (lambda: b"\x89PNG\r\n\x1a\n" + b"nonsense" * 4, "pillow says"),
+    "a PNG with nonsense": (lambda: PNG + b"nonsense" * 4, "pillow says"),
     "a cut PNG": (lambda: cut(picture("PNG")), "pillow says"),
     "a cut JPEG": (lambda: cut(picture("JPEG")), "pillow says"),
     "a cut TIFF": (lambda: cut(picture("TIFF")), "pillow says"),
     "a cut WebP": (lambda: cut(picture("WEBP")), "pillow says"),
-    "a PNG of 900 million pixels": (huge_png, "pillow says: Image size"),
+    "a PNG of 900 million pixels": (
+        lambda: PNG + HUGE + chunk(b"IDAT", zlib.compress(bytes(999))) + chunk(b"IEND", b""), "pillow says: Image size",
+    ),
     "a cut FLAC": (lambda: cut(encode("flac", "flac")), "frames are there|libsndfile says"),
     "a WAV without samples": (lambda: b"RIFF\x10\0\0\0WAVEfmt \x04\0\0\0abcd", "libsndfile says"),
     "a cut Opus": (lambda: cut(encode("ogg", "libopus"), 0.95), "the last page is cut off"),
     "a cut film": (lambda: cut(encode("mp4", "mpeg4", "aac"), 0.9), "the box .moov. is cut off"),
     "a cut film in fragments": (
-        lambda: cut(remux(encode("mp4", "mpeg4"), "mp4", movflags="frag_keyframe+empty_moov"), 0.9),
-        "is cut off",
+        lambda: cut(remux(encode("mp4", "mpeg4"), "mp4", movflags="frag_keyframe+empty_moov"), 0.9), "is cut off",
     ),
     "a cut Matroska": (lambda: cut(encode("matroska", "mpeg4", "aac"), 0.9), "its segment is longer"),
     "a cut AVI": (lambda: cut(encode("avi", "mpeg4"), 0.9), "its list is longer"),
     "a film without a movie": (lambda: box(b"ftyp", b"isom\0\0\0\0") + box(b"mdat", b"x" * 99), "FFmpeg says"),
+    "boxes nested 5,000 deep": (lambda: nest(5000), "FFmpeg says"),
     "a Matroska without a segment": (lambda: b"\x1aE\xdf\xa3\x80" + bytes(40), "there is no segment"),
     "60 million frames in a kilobyte": (
         lambda: promise_samples(60_000_000, fragmented=False), "60,000,000 samples are promised",
@@ -87,32 +84,28 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         digest_payload(tmp_path / "none.png")
 
 
-def test_a_packet_that_is_too_large_is_refused_before_it_is_in_memory(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("module", "limit", "value", "data", "words"),
+    [
+        (av, "PACKET_MAX", 2000, encode("avi", "mpeg4"), "a packet or a table is larger"),
+        (images, "PIXELS_MAX", 40 * 30 * 2, picture("GIF", frames=3), "more than 2,400 pixels"),
+    ],
+)
+def test_what_would_fill_the_memory_is_refused(
+    module: object, limit: str, value: int, data: bytes, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(av, "PACKET_MAX", 2000)
+    monkeypatch.setattr(module, limit, value)
 
-    with pytest.raises(PayloadRefused, match="a packet or a table is larger"):
-        digest_open_file(io.BytesIO(encode("avi", "mpeg4")), "it")
+    with pytest.raises(PayloadRefused, match=words):
+        digest_open_file(io.BytesIO(data), "it")
 
 
 def test_no_other_format_is_opened_than_those_that_are_known() -> None:
     """FFmpeg knows playlists, which name files and addresses; CAF stands for what is not on the list."""
-    with (
-        pytest.raises(Damaged, match="FFmpeg says"),
-        av.open_media(io.BytesIO(encode("caf", "pcm_s16le"))),
-    ):
+    caf = io.BytesIO(encode("caf", "pcm_s16le"))
+
+    with pytest.raises(Damaged, match="FFmpeg says"), av.open_media(caf):
         pass
-
-
-def test_an_animation_of_too_many_pixels_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "PIXELS_MAX", 40 * 30 * 2)
-    frames = [Image.new("RGB", (40, 30), (at, 0, 0)) for at in range(3)]
-    out = io.BytesIO()
-    frames[0].save(out, "GIF", save_all=True, append_images=frames[1:])
-
-    with pytest.raises(PayloadRefused, match="more than 2,400 pixels"):
-        digest_open_file(io.BytesIO(out.getvalue()), "it")
 
 
 def test_a_sparse_film_of_four_gigabytes_is_read_piece_by_piece(tmp_path: Path) -> None:

@@ -67,15 +67,15 @@ def test_packets_are_those_that_ffmpeg_copies(name: str, seed: int, tmp_path: Pa
         data = remux(data, "mp4", movflags="frag_keyframe+empty_moov")
     path = tmp_path / name
     path.write_bytes(data)
-    own = defaultdict(sha256)
+    own, count = defaultdict(sha256), 0
     with open_media(io.BytesIO(data)) as media:
-        for packet in media.packets():
+        for count, packet in enumerate(media.packets(), 1):
             own[packet.stream_index].update(bytes(packet))
 
     said = ask_ffmpeg(path, "-map", "0", "-c", "copy", "-hash", "sha256", "-f", "streamhash")
 
     assert [each.rpartition("=")[2] for each in said] == [own[at].hexdigest() for at in sorted(own)]
-    assert digest_payload(path).facts["packets"] > 1
+    assert count > 1
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

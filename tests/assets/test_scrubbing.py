@@ -6,18 +6,15 @@ import io
 import struct
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
-
-pytest.importorskip("PIL")
-pytest.importorskip("soundfile")
-
-import av
 import soundfile
 from leakfiles import CLEAN, LEAKING, PIXELS, TITLED, dirty_png, exif
 from mediafiles import box, encode, remux, widen_last_box
 from PIL import Image
 
+from programs import call
 from twice.assets.errors import ScrubRefused
 from twice.assets.media.payload import digest_open_file
 from twice.assets.scrub import ScrubbedFile, scrub
@@ -25,6 +22,7 @@ from twice.assets.scrub import ScrubbedFile, scrub
 REFUSED = ("epub", "zip", "html", "svg")
 MADE = {**LEAKING, **CLEAN, **TITLED}
 ACCEPTED = [name for name in MADE if not name.endswith(REFUSED)]
+HEARD = {"vc.ogg", "vc.opus", "vc.flac", "bext.wav", "cover.mp3"}
 
 
 def copied(data: bytes) -> tuple[ScrubbedFile, bytes]:
@@ -42,24 +40,12 @@ def test_the_payload_stays_and_nothing_is_left_but_what_is_in_pixels(name: str) 
     assert bool(made.left) is (name == "stealth.png")
     assert b"REAPER" not in copy
     assert b"439212" not in copy
-
-
-@pytest.mark.parametrize(
-    "name", [each for each in ACCEPTED if each in LEAKING and each != "stealth.png"]
-)
-def test_what_was_removed_is_named(name: str) -> None:
-    assert copied(LEAKING[name]())[0].removed
-
-
-@pytest.mark.parametrize("name", ["vc.ogg", "vc.opus", "vc.flac", "bext.wav", "cover.mp3"])
-def test_a_decoder_hears_the_same(name: str) -> None:
-    data = LEAKING[name]()
-
-    before, rate = soundfile.read(io.BytesIO(data), dtype="int32")
-    after, again = soundfile.read(io.BytesIO(copied(data)[1]), dtype="int32")
-
-    assert rate == again
-    assert np.array_equal(before, after)
+    assert made.removed or name not in LEAKING or name == "stealth.png"
+    assert name != "clean.png" or copy == data
+    if name in HEARD:
+        before, after = (soundfile.read(io.BytesIO(each), dtype="int32") for each in (data, copy))
+        assert before[1] == after[1]
+        assert np.array_equal(before[0], after[0])
 
 
 TAGS = {"comment": "seed 439212", "title": "REAPER 7.03", "language": "fra"}
@@ -69,19 +55,13 @@ CONTAINERS = {
 }  # fmt: skip
 
 
-def timeline(data: bytes) -> list[tuple[int, str | None, object, object, str]]:
+def timeline(data: bytes) -> list[tuple[object, ...]]:
     """Return which packets begin when, in which language, and how their pictures are turned."""
     with av.open(io.BytesIO(data)) as file:
+        packets = [each for each in file.demux() if each.size]
+        streams = [(each.index, each.language, str(each.disposition)) for each in file.streams]
         return [
-            (
-                each.stream_index,
-                each.stream.language,
-                each.pts * each.time_base,
-                each.size,
-                str(each.stream.disposition),
-            )
-            for each in file.demux()
-            if each.size
+            (*streams[each.stream_index], each.pts * each.time_base, each.size) for each in packets
         ]
 
 
@@ -90,14 +70,13 @@ def test_a_film_or_sound_without_its_tags_has_its_times_and_languages(form: str)
     tagged = remux(encode(form, *CONTAINERS[form]), form, TAGS)
 
     made, copy = copied(tagged)
+    names = {each.name for each in made.removed}
 
     assert b"439212" in tagged
     assert b"439212" not in copy
     assert b"REAPER" not in copy
     assert timeline(copy) == timeline(tagged)
-    assert {"tag comment", "tag COMMENT", "tag comment of stream 0"} & {
-        each.name for each in made.removed
-    }
+    assert {"tag comment", "tag COMMENT", "tag comment of stream 0"} & names
     assert copied(tagged)[1] == copy
 
 
@@ -132,12 +111,6 @@ def test_bytes_behind_the_sound_do_not_reach_the_copy(form: str) -> None:
     assert made.removed
 
 
-def test_a_clean_file_stays_byte_for_byte() -> None:
-    data = CLEAN["clean.png"]()
-
-    assert copied(data)[1] == data
-
-
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
 def test_how_a_picture_is_turned_stays(form: str) -> None:
     block = Image.Exif()
@@ -151,30 +124,29 @@ def test_how_a_picture_is_turned_stays(form: str) -> None:
     assert dict(copy.getexif()) == {274: 6}
 
 
-@pytest.mark.parametrize("name", ["book.epub", "comment.svg"])
-def test_other_formats_are_refused_by_name(name: str) -> None:
-    with pytest.raises(ScrubRefused, match="cannot be scrubbed"):
-        copied(LEAKING[name]())
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (LEAKING["book.epub"](), "application/zip, which cannot be scrubbed"),
+        (LEAKING["comment.svg"](), "text/plain, which cannot be scrubbed"),
+        (dirty_png()[:-30], "E-SCRUB-001.*it cannot be scrubbed: The payload of it cannot be told"),
+    ],
+)
+def test_what_is_no_whole_picture_or_sound_is_refused(data: bytes, words: str) -> None:
+    with pytest.raises(ScrubRefused, match=words):
+        copied(data)
 
 
-def test_a_damaged_file_is_refused() -> None:
-    with pytest.raises(ScrubRefused, match="E-SCRUB-001"):
-        copied(dirty_png()[:-30])
-
-
-@pytest.mark.integration
 def test_the_command_writes_once_and_says_what_it_did(tmp_path: Path) -> None:
-    from programs import cli
-
     (tmp_path / "a.png").write_bytes(dirty_png())
 
-    first = cli("asset", "scrub", "a.png", "-o", "b.png", "--json", cwd=tmp_path)
-    second = cli("asset", "scrub", "a.png", "-o", "b.png", cwd=tmp_path)
+    first = call("asset", "scrub", "a.png", "-o", "b.png", "--json", cwd=tmp_path)
+    second = call("asset", "scrub", "a.png", "-o", "b.png", cwd=tmp_path)
 
     assert first.returncode == 0, first.stderr
     assert '"twice.scrub/1"' in first.stdout
     assert (second.returncode, "E-OUTPUT-001" in second.stderr) == (2, True)
-    assert cli("asset", "leaks", "a.png", cwd=tmp_path).returncode == 1
-    assert cli("asset", "leaks", "b.png", cwd=tmp_path).returncode == 0
-    sarif = cli("asset", "leaks", "a.png", "--format", "sarif", cwd=tmp_path)
+    assert call("asset", "leaks", "a.png", cwd=tmp_path).returncode == 1
+    assert call("asset", "leaks", "b.png", cwd=tmp_path).returncode == 0
+    sarif = call("asset", "leaks", "a.png", "--format", "sarif", cwd=tmp_path)
     assert '"ruleId": "L101"' in sarif.stdout

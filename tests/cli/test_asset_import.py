@@ -130,7 +130,7 @@ def test_what_is_ambiguous_is_left_out_by_merge(tmp_path: Path, log: Path) -> No
             "--choose 'sampler' is not a name and a value",
         ),
         ([DATA / "swarm.png", "--choose", "/art/steps=21"], "E-ASSET-IMPORT-001"),
-        ([DATA / "swarm.png", "--into", DATA / "uni.png"], "E-ASSET-LOG-001"),
+        ([DATA / "swarm.png", "--into", DATA / "late.png"], "E-ASSET-LOG-001"),
     ],
 )
 def test_wrong_use_is_one_error(

@@ -53,6 +53,20 @@ def main(run):
         pass
     run.summary("reward", float(rng.normal()))
 """
+SAVED = """
+import json, os
+
+weight, first = 0.5, 0
+if os.path.exists("last.pt"):
+    with open("last.pt") as file:
+        weight, first = json.load(file)
+for number in range(first, 12):
+    weight = weight * 0.9 + number
+    with open("last.pt.new", "w") as file:
+        json.dump([weight, number + 1], file)
+    os.replace("last.pt.new", "last.pt")
+print(weight)
+"""
 
 
 def examples(name: str) -> list[str]:
@@ -102,7 +116,7 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
     (swarm / "run.toml").write_text("ticks = 3\n")
     (swarm / "secrets.txt").write_text("in no record at all\n")
     (swarm / "script.py").write_text("import sys\nprint(sys.argv[1:])\n")
-    (swarm / "train.py").write_text(TRAIN)
+    (swarm / "train.py").write_text(SAVED if name == "resume-check" else TRAIN)
     (swarm / "app.py").write_text("async def main():\n    pass\n")
     for folder in ("runs", "archive"):
         (swarm / folder).mkdir()
@@ -114,6 +128,8 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
     (where / "prose-sheets" / "09-gpu-determinism-config.md").write_text(
         "# GPU\n\nDriver: 550.54\n"
     )
+    if name == "env":
+        (where / "there.json").write_text(cli("env", "--float", "--json", cwd=where).stdout)
     for example in examples(name):
         words = [each for word in shlex.split(example)[1:] for each in _expand(word, where)]
         if name == "record":

@@ -48,6 +48,8 @@ def unread(folder):
 
 found = {f"name {at}" for at in range(40)}
 print(list(found))
+with open("names.txt", "w") as file:
+    file.writelines(found)
 """
 LISTING = """
 import os

@@ -205,24 +205,14 @@ def test_a_registry_holds_each_name_once_and_tools_alone() -> None:
 # -- fingerprints --------------------------------------------------------------------------------
 
 
-def base(n: int = 1) -> int:
-    """Count."""
-    return n
+def counter(annotation: Any = int, default: int = 1, returns: Any = int) -> Callable[..., Any]:
+    def count(n: int = 1) -> int:
+        """Count."""
+        return n
 
-
-def other_default(n: int = 2) -> int:
-    """Count."""
-    return n
-
-
-def other_limit(n: Annotated[int, Field(ge=0)] = 1) -> int:
-    """Count."""
-    return n
-
-
-def other_result(n: int = 1) -> float:
-    """Count."""
-    return n
+    count.__annotations__ |= {"n": annotation, "return": returns}
+    count.__defaults__ = (default,)
+    return count
 
 
 def other_source(n: int = 1) -> int:
@@ -235,7 +225,8 @@ def made(function: Callable[..., Any], **more: Any) -> Tool:
 
 
 def test_whatever_a_caller_relies_on_changes_the_fingerprint() -> None:
-    functions = (base, other_default, other_limit, other_result, other_source)
+    limited = Annotated[int, Field(ge=0)]
+    others = (counter(default=2), counter(limited), counter(returns=float), other_source)
     options: list[dict[str, Any]] = [
         {"version": "2"},
         {"determinism": "nondeterministic"},
@@ -247,9 +238,9 @@ def test_whatever_a_caller_relies_on_changes_the_fingerprint() -> None:
         {"reads_only": True},
         {"seconds": 1},
     ]
-    every = [*map(made, functions), *(made(base, **each) for each in options)]
+    every = [*map(made, (counter(), *others)), *(made(counter(), **each) for each in options)]
 
-    assert made(base).fingerprint == every[0].fingerprint
+    assert made(counter()).fingerprint == every[0].fingerprint
     for fingerprints in (
         [each.fingerprint for each in every],
         [Registry([each]).fingerprint for each in every],

@@ -369,12 +369,13 @@ def test_an_observer_sees_parts_inside_of_wholes() -> None:
 
 def test_progress_is_told_and_a_cancelled_call_is_undone() -> None:
     told: list[tuple[float, str]] = []
+
+    def progress(fraction: float, text: str) -> bool:
+        told.append((fraction, text))
+        return len(told) == 2
+
     one = session()
-    found = one.call(
-        "work.steps",
-        progress=lambda fraction, text: told.append((fraction, text)),
-        cancelled=lambda: len(told) == 2,
-    )
+    found = one.call("work.steps", progress=progress)
 
     assert told == [(0.0, "part 0"), (0.25, "part 1")]
     assert found["error"]["details"]["cancelled"] is True

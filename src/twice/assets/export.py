@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from twice.assets.errors import ExportRefused
 from twice.assets.gate.facts import AssetFacts
-from twice.assets.gate.report import AssetGateReport, AssetGateResult, RowStatus, clip
+from twice.assets.gate.report import AssetGateReport, AssetGateResult, clip
 from twice.assets.log.block import value_of
 from twice.assets.log.models import AssetKind
 from twice.foundation.printable import pluralize
@@ -38,13 +38,13 @@ _FORMATS: Final = {
 }  # fmt: skip
 _OTHERS: Final = "the seven other bars are not judged here."
 _VERDICTS: Final = {
-    AssetGateResult.PASS: (RowStatus.GREEN, "conditional pass", f"Determinism is green; {_OTHERS}"),
+    AssetGateResult.PASS: ("green", "conditional pass", f"Determinism is green; {_OTHERS}"),
     AssetGateResult.CONDITIONAL: (
-        RowStatus.YELLOW,
+        "yellow",
         "conditional pass",
         f"Determinism is yellow; {_OTHERS}",
     ),
-    AssetGateResult.BLOCK: (RowStatus.RED, "block", "Determinism is red."),
+    AssetGateResult.BLOCK: ("red", "block", "Determinism is red."),
 }
 """Of each result of the gate: the bar's status, the decision, and why. Of eight bars only one is judged."""
 _CHECKLIST: Final = (
@@ -76,7 +76,7 @@ def build_gatecheck(
     """
     wanting = report.wanting()
     status, decision, why = _VERDICTS[report.result]
-    own = {"bar": OWN, "status": status.value, "evidence": clip(report.count_rows())}
+    own = {"bar": OWN, "status": status, "evidence": clip(report.count_rows())}
     actions = "Judge the seven other bars."
     if wanting:
         rows = Counter((each.status, each.check.partition(":")[0]) for each in wanting)
@@ -84,19 +84,19 @@ def build_gatecheck(
         actions = f"Mend {', '.join(told)}"
         fix = f"{actions}; each with its fix: twice asset gate FOLDER"
         own |= {"smallest_viable_fix": clip(fix), "owner": abbreviate_role(wanting[0].owner)}
-    others = {
-        bar: {
+    bars = [
+        own if bar == OWN else {
             "bar": bar,
-            "status": RowStatus.YELLOW.value,
+            "status": "yellow",
             "evidence": "Not judged by a gate for determinism logs.",
             "smallest_viable_fix": f"Judge {bar} in the full gatecheck.",
             "owner": "GK",
         }
         for bar in BARS
-        if bar != OWN
-    }
+    ]  # fmt: skip
     owners = sorted(Counter(abbreviate_role(each.owner) for each in wanting).items())
     handoffs = [f"{OWN}: {pluralize(number, 'row')} for {owner}" for owner, number in owners]
+    names = [each[:200] for each in report.assets if len(each) > 2]
     return {
         "title": title[:160].ljust(3, "-"),
         "checked": checked.isoformat(),
@@ -104,12 +104,11 @@ def build_gatecheck(
         "scope": scope[:240].ljust(5, "-"),
         "mode": "pre-gate",
         "cold_snapshot": f"cold@{checked.isoformat()}",
-        "artifacts_samples": [each[:200] for each in report.assets if len(each) > 2][:50]
-        or ["none"],
+        "artifacts_samples": names[:50] or ["none"],
         "decision": decision,
         "why": why,
         "next_actions": clip(actions),
-        "bars": [others.get(bar, own) for bar in BARS],
+        "bars": bars,
         "handoffs": [*handoffs, "The seven other bars: GK"],
         "checklist": list(_CHECKLIST),
     }
@@ -131,11 +130,10 @@ def build_art_manifest(every: Sequence[AssetFacts], project: str, now: str) -> d
         raise _refuse("there is no image", "at least one image with a log")
     if not 1 <= len(project) <= 200:
         raise _refuse(f"the project's name has {pluralize(len(project), 'character')}", "1 to 200")
-    created = min(each.log.created or now for each in images)
     return {
         "manifest_version": "1.0",
         "project": project,
-        "created": created,
+        "created": min(each.log.created or now for each in images),
         "last_updated": now,
         "assets": [_list_image(each) for each in images],
     }
@@ -143,15 +141,12 @@ def build_art_manifest(every: Sequence[AssetFacts], project: str, now: str) -> d
 
 def _list_image(facts: AssetFacts) -> dict[str, Any]:
     log, asset = facts.log, facts.log.asset
-    prompt = value_of(log.art.prompt) if log.art is not None else None
     if asset is None or asset.measured is None or asset.file is None:
         raise _refuse(f"{facts.name} does not say what it is about", "a log with its asset block")
-    if not isinstance(prompt, str) or not 10 <= len(prompt) <= 2000:
-        has = (
-            f"a prompt of {pluralize(len(prompt), 'character')}"
-            if isinstance(prompt, str)
-            else "no prompt"
-        )
+    prompt = value_of(log.art.prompt) if log.art is not None else None
+    length = len(prompt or "")
+    if not 10 <= length <= 2000:
+        has = f"a prompt of {pluralize(length, 'character')}" if prompt else "no prompt"
         raise _refuse(
             f"{facts.name} has {has}, and the format asks each image for one",
             "10 to 2000 characters in art.prompt; of a program's picture, what it shows",

@@ -10,9 +10,7 @@ Invariant: no copy leaves here whose payload differs from its original's.
 
 from __future__ import annotations
 
-import io
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, cast
@@ -20,11 +18,15 @@ from typing import BinaryIO, Final, cast
 from twice.assets.errors import PayloadRefused, ScrubRefused
 from twice.assets.leaks.report import LeakFinding
 from twice.assets.leaks.scan import FileScan
+from twice.assets.media.archives import read_at, size_of
 from twice.assets.media.av import open_media
-from twice.assets.media.metadata_filter import FILTERS, RemovedPart
+from twice.assets.media.metadata_filter import FILTERS, Pieces, RemovedPart
 from twice.assets.media.payload import PayloadDigest, digest_open_file
 from twice.assets.media.sniff import Damaged, Format, load_library, sniff_file
 from twice.foundation.severity import Severity
+
+_MUXERS: Final = {Format.OGG: "ogg", Format.MP4: "mp4", Format.MATROSKA: "matroska"}
+"""FFmpeg's name of the container that a copy is written in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,7 @@ class ScrubbedFile:
 
 
 def scrub(file: BinaryIO, name: str) -> ScrubbedFile:
-    """Return the cold copy of an open file.
-
-    Args:
-        file: it can seek.
-        name: the name of the file in messages.
+    """Return the cold copy of an open file that can seek; ``name`` is for messages.
 
     Raises:
         ScrubRefused: E-SCRUB-001, the format is not one of those that can be scrubbed, the file is damaged, or
@@ -80,18 +78,13 @@ def scrub(file: BinaryIO, name: str) -> ScrubbedFile:
     copy = cast("BinaryIO", tempfile.NamedTemporaryFile(suffix=".copy"))  # noqa: SIM115
     try:
         before = digest_open_file(file, name)
-        if kind in _MUXERS:
-            removed += _remux(file, copy.name, kind)
-            rest = file.seek(0, io.SEEK_END) - copy.seek(0, io.SEEK_END)
-            rest -= sum(each.size_bytes for each in removed)
-            removed.append(RemovedPart("other parts of the container", None, max(rest, 0)))
-        else:
-            for piece in FILTERS[kind](file):
-                if isinstance(piece, RemovedPart):
-                    removed.append(piece)
-                else:
-                    copy.write(piece)
-            copy.flush()
+        pieces = FILTERS[kind](file) if kind in FILTERS else _remux(file, copy.name, kind)
+        for piece in pieces:
+            if isinstance(piece, RemovedPart):
+                removed.append(piece)
+            else:
+                copy.write(piece)
+        copy.flush()
         after = digest_open_file(copy, name)
     except (Damaged, PayloadRefused) as error:
         why = error.why if isinstance(error, Damaged) else error.happened
@@ -115,26 +108,20 @@ def scrub(file: BinaryIO, name: str) -> ScrubbedFile:
     return ScrubbedFile(copy, before, tuple(each for each in removed if each.size_bytes), left)
 
 
-_MUXERS: Final = {Format.OGG: "ogg", Format.MP4: "mp4", Format.MATROSKA: "matroska"}
-"""FFmpeg's name of the container that a copy is written in."""
-
-
-def _remux(file: BinaryIO, target: str, kind: Format) -> Iterator[RemovedPart]:
-    """Write the packets of a file into a new container, and yield the tags that it does not have."""
-    file.seek(0)
-    head = file.read(64)
+def _remux(file: BinaryIO, target: str, kind: Format) -> Pieces:
+    """Write the packets of a file into a new container, and yield what that does not have."""
+    head = read_at(file, 0, 64)
     name = _MUXERS[kind]
     if kind is Format.MP4:
         name = {b"qt  ": "mov", b"M4A ": "ipod"}.get(head[8:12], name)
-    elif kind is Format.MATROSKA and b"webm" in head:
+    elif b"webm" in head:
         name = "webm"
     options = {"fflags": "+bitexact"} | ({"movflags": "+faststart"} if kind is Format.MP4 else {})
     with (
         open_media(file) as media,
         load_library("av").open(target, "w", format=name, container_options=options) as copy,
     ):
-        for key, value in media.read_tags():
-            yield RemovedPart(f"tag {key}", None, len(value))
+        tags = [RemovedPart(f"tag {key}", None, len(value)) for key, value in media.read_tags()]
         streams = {}
         for stream in media.streams:
             made = streams[stream.index] = copy.add_stream_from_template(stream, opaque=True)
@@ -146,3 +133,6 @@ def _remux(file: BinaryIO, target: str, kind: Format) -> Iterator[RemovedPart]:
         for packet in media.packets():
             packet.stream = streams[packet.stream_index]
             copy.mux(packet)
+    yield from tags
+    rest = size_of(file) - Path(target).stat().st_size - sum(each.size_bytes for each in tags)
+    yield RemovedPart("other parts of the container", None, max(rest, 0))

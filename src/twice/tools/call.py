@@ -83,8 +83,7 @@ class Host:
 
     require: str | None
     time: str | None
-    progress: Callable[[float, str], None] | None
-    cancelled: Callable[[], bool] | None
+    progress: Callable[[float, str], bool | None] | None
 
 
 class Operation:
@@ -285,13 +284,13 @@ class Operation:
 
     def report_progress(self, fraction: float, text: str) -> None:
         """Tell the host, and refuse to go on when it does not want the call any more."""
+        progress = self.host.progress
         with pause_watch():
             if self.deadline is not None:
                 self.deadline.check()
-            if self.host.progress is not None:
-                self.host.progress(min(max(float(fraction), 0.0), 1.0), str(text))
-            cancelled = self.host.cancelled is not None and self.host.cancelled()
-        if cancelled:
+            within = min(max(float(fraction), 0.0), 1.0)
+            is_given_up = progress is not None and progress(within, str(text))
+        if is_given_up:
             raise CallRefused(
                 "execution_failed",
                 f"{self.tool.name} was cancelled by the host.",

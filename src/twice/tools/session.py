@@ -71,8 +71,7 @@ class Session:
         *,
         require: str | None = None,
         time: str | None = None,
-        progress: Callable[[float, str], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[float, str], bool | None] | None = None,
     ) -> envelope.Envelope:
         """Call a tool; the outcome.
 
@@ -81,8 +80,7 @@ class Session:
             arguments: by name, as JSON; a seeded tool's seed and call key are among them.
             require: the weakest class that will do, on top of what the contract requires.
             time: what the host says the time is from here on; it does not go back.
-            progress: told how far the call is: a fraction from 0 to 1, and a text.
-            cancelled: asked whether the host has given up, whenever the tool tells its progress.
+            progress: told how far the call is: a fraction from 0 to 1, and a text; gives whether the host has given it up.
         """
         if not self._busy.acquire(blocking=False):
             busy = refuse_limit(
@@ -93,7 +91,7 @@ class Session:
             )
             return envelope.failure(busy)
         try:
-            host = Host(require, time, progress, cancelled)
+            host = Host(require, time, progress)
             return Operation(self, str(tool), arguments, host).run()
         finally:
             self.calls += 1

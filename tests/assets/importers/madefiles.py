@@ -7,6 +7,7 @@ import json
 import struct
 import zlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from PIL import Image
@@ -17,9 +18,9 @@ from twice.assets.importers.result import Imported
 USER_COMMENT = 37510
 
 
-def imported(data: bytes, name: str = "file") -> Imported:
+def imported(data: bytes, name: str = "file", **chosen: Any) -> Imported:
     """Import the facts that bytes give about how they were made."""
-    return import_stream(io.BytesIO(data), name)
+    return import_stream(io.BytesIO(data), name, chosen)
 
 
 def chunk(name: bytes, data: bytes) -> bytes:
@@ -70,6 +71,11 @@ def riff(*chunks: tuple[bytes, bytes]) -> bytes:
         for name, data in (form, *chunks, (b"data", bytes(200)))
     )
     return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def as_text(found: Imported) -> str:
+    """Write everything that was found as JSON."""
+    return json.dumps(asdict(found))
 
 
 def places(found: Imported) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from madefiles import USER_COMMENT, imported, picture, png, riff
+from madefiles import USER_COMMENT, as_text, imported, picture, png, riff
 from test_import_comfy import FLUX, plain
 from test_import_daw_xml import ALS
 from test_import_midi_and_wave import END, TEMPO_120, bext, midi
@@ -38,7 +38,7 @@ def holds(found: Imported) -> None:
     doubted = {each.pointer for each in found.ambiguities}
     assert set(found.values) == set(found.evidence)
     assert not doubted & set(found.values)
-    json.dumps(found.to_json())
+    as_text(found)
 
 
 @settings(deadline=None, max_examples=150)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from typing import Any
 
@@ -20,9 +21,6 @@ def midi(*tracks: bytes, division: int = 480) -> bytes:
 
 
 def written(*messages: Any) -> bytes:
-    """Write a file by mido."""
-    import io
-
     file = io.BytesIO()
     MidiFile(tracks=[MidiTrack(messages)], ticks_per_beat=480).save(file=file)
     return file.getvalue()
@@ -49,9 +47,7 @@ NOTE = Message("note_on", note=60, velocity=64)
         ([tempo(500_000), meter(6, 8), key("Dm"), NOTE], {TEMPO: 120, METER: "6/8", KEY: "D minor"}, {}),
         ([tempo(666_667), NOTE], {TEMPO: 89.999955}, {}),
         ([key("C"), NOTE], {KEY: "C major"}, {}),
-        ([key("Cb")], {KEY: "Cb major"}, {}),
         ([key("A#m")], {KEY: "A# minor"}, {}),
-        ([key("Am")], {KEY: "A minor"}, {}),
         ([tempo(500_000), tempo(600_000, 96)], {}, {TEMPO: (120, 100)}),
         ([NOTE, tempo(600_000, 96), meter(3, 4)], {}, {TEMPO: (120, 100), METER: ("4/4", "3/4")}),
         ([NOTE, tempo(500_000, 96)], {TEMPO: 120}, {}),
@@ -65,12 +61,6 @@ def test_a_midi_file_of_mido_says_this(
     assert (found.values, doubts(found)) == (values, open_ones)
     assert found.other == {"MIDI": {"format": 1, "ticks per quarter note": 480}}
     assert (found.generator, found.not_understood) == ("MIDI file", ())
-
-
-def test_running_status_is_followed() -> None:
-    notes = b"\0\x90\x40\x40\x10\x41\x40\x10\x42\0\0\xc0\x05\x10\x06"
-
-    assert imported(midi(TEMPO_120 + notes + END)).values == {TEMPO: 120}
 
 
 @pytest.mark.parametrize("division", [0xE728, 0], ids=["SMPTE", "none"])

@@ -1,25 +1,33 @@
-"""A hot store, and programs that render into it: recorded and sealed as a person would."""
+"""Programs that render into a hot store: recorded and sealed as a person would."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from hotstore import HOW
+from PIL import Image
+
 from twice.assets.log.io import canonical_document, parse, to_document
 from twice.assets.render.command import rewrite_command
-from twice.assets.render.declarations import Declarations, RenderProject
-from twice.assets.render.draft import PINS
+from twice.assets.render.draft import Declarations
+from twice.assets.render.recipe import RerenderOptions
 from twice.assets.render.recorder import RecordedRender, record_render
-from twice.assets.render.rerender import Rerender, RerenderOptions, rerender
-from twice.assets.store.seal import Sealed, Sealing, seal
-from twice.assets.store.store import Store, lay_store
+from twice.assets.render.rerender import Rerender, rerender
+from twice.assets.store.seal import Sealed, seal
+from twice.assets.store.store import Store
 
-HOW = Sealing(created="2026-01-31T09:30:00Z", nonce="00112233445566778899aabbccddeeff")
-WHO = RenderProject(
+WHO = Declarations(
     who="the studio",
     when="2026-01-31T09:30:00Z",
     all={"work_unit": "TU-2026-01-31-IL01", "producer": {"role": "illustrator"}},
+    seedless="it draws none",
+    program=True,
 )
+ONCE = RerenderOptions(runs=1)
 
 SYNTH = """
 import sys, wave
@@ -43,74 +51,62 @@ for _ in range(20):
 picture.filter(ImageFilter.GaussianBlur(1)).save(sys.argv[2])
 """
 
-STAMPED = """
-import os, sys
-from PIL import Image, PngImagePlugin
-note = PngImagePlugin.PngInfo()
-note.add_text("stamp", os.urandom(8).hex())
-Image.new("RGB", (40, 40), (9, 8, 7)).save(sys.argv[1], pnginfo=note)
-"""
-
-SCATTER = """
-import os, sys
-import numpy as np
-from PIL import Image
-noise = np.frombuffer(os.urandom(64 * 64), np.uint8).reshape(64, 64) % 3
-plane = np.add.outer(np.arange(64), np.arange(64)).astype(np.uint8) + noise
-Image.fromarray(np.stack([plane] * 3, axis=2)).save(sys.argv[1])
-"""
-
-
-def laid(folder: Path) -> Store:
-    (folder / "public").mkdir()
-    return lay_store(folder / "hot", ("../public",))
-
 
 def put(store: Store, name: str, text: str) -> str:
-    """Put a file into the store; its path."""
+    """Put a file that can be executed into the store, and return its path."""
     path = store.root / name
     path.write_text(text)
+    path.chmod(0o755)
     return str(path)
 
 
 def rendered(
-    store: Store, output: str, *typed: str, grade: str = "bytes", seed: str = "", **said: Any
-) -> RecordedRender:
-    """Record a render, without anybody to ask."""
+    store: Store, output: str, *typed: str, grade: str = "bytes", seed: int | None = None,
+    inputs: Sequence[Path] = (), timeout_s: float = 60.0, **said: Any,
+) -> RecordedRender:  # fmt: skip
+    """Record a render."""
     promise: dict[str, Any] = {"mode": "deterministic", "grade": grade}
     if grade == "tolerance":
         promise["profile"] = {"name": "image-stochastic"}
-    inputs = said.pop("inputs", ())
-    saying = Declarations(**{
-        "project": WHO, "declared": {"promise": promise}, "seed": seed,
-        "seedless": "" if seed else "it draws none", "program": True, "env": PINS, "timeout_s": 60.0,
-    } | said)  # fmt: skip
-    command = rewrite_command(list(typed), store, inputs, [store.root / output], seed)
-    (done,) = record_render(store, command, saying)
+    job = rewrite_command(
+        typed, store, inputs=inputs, outputs=[store.root / output], seed=seed, timeout_s=timeout_s
+    )
+    saying = replace(WHO, **{"declared": {"promise": promise}, **said})
+    (done,) = record_render(store, job, saying)
     return done
 
 
-def sealed(store: Store, done: RecordedRender, **over: Any) -> Sealed:
-    draft = parse(done.draft.read_bytes(), str(done.draft))
-    return seal(store, done.asset, {**draft, **over}, HOW)
+def sealed(store: Store, done: RecordedRender) -> Sealed:
+    return seal(store, done.asset, parse(done.draft.read_bytes(), str(done.draft)), HOW)
 
 
 def synth(store: Store, **said: Any) -> Sealed:
     """Record and seal a sound of numpy, promised in bytes."""
     script, out = put(store, "synth.py", SYNTH), str(store.root / "cue.wav")
-    return sealed(
-        store, rendered(store, "cue.wav", "python", script, "{seed}", out, seed="7", **said)
-    )
+    typed = ("python", script, "{seed}", out)
+    return sealed(store, rendered(store, "cue.wav", *typed, seed=7, **said))
 
 
-def drawn(store: Store, script: str, *more: str, name: str = "a.png", **said: Any) -> Sealed:
-    """Record and seal a picture of a script, which writes to its last argument."""
-    path, out = put(store, "draw.py", script), str(store.root / name)
-    return sealed(store, rendered(store, name, "python", path, *more, out, **said))
+def drawn(store: Store, script: str, *more: str, **said: Any) -> Sealed:
+    """Record and seal a picture of a Python script, which writes to its last argument."""
+    path, out = put(store, "draw.py", script), str(store.root / "a.png")
+    return sealed(store, rendered(store, "a.png", "python", path, *more, out, **said))
 
 
-def again(one: Sealed, how: RerenderOptions = RerenderOptions(runs=1)) -> Rerender:
-    return rerender(one.path, how, lambda what: None)
+def turning(store: Store, pictures: Sequence[Any], **said: Any) -> Sealed:
+    """Record and seal a renderer whose runs give one picture after the other: the first is sealed."""
+    folder = store.root.parent / "turns"
+    folder.mkdir()
+    (folder / "next").write_text("0")
+    for at, picture in enumerate(pictures):
+        Image.fromarray(np.asarray(picture)).save(folder / f"{at}.png", compress_level=at % 2)
+    script = f"read at < {folder}/next\necho $((at + 1)) > {folder}/next\ncp {folder}/$at.png $1\n"
+    typed = ("sh", put(store, "turn.sh", script), str(store.root / "a.png"))
+    return sealed(store, rendered(store, "a.png", *typed, **said))
+
+
+def again(one: Sealed, how: RerenderOptions = ONCE) -> Rerender:
+    return rerender(one.path, how, lambda _what: None)
 
 
 def edited(one: Sealed, **over: Any) -> Sealed:

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from renders import HOW, laid, put, rendered, sealed, synth
+from hotstore import HOW, laid
+from renders import DRAW, put, rendered, sealed, synth
 
-from twice.assets.errors import StoreRefused
+from completelogs import holder
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import AssetGateResult
 from twice.assets.log.io import canonical_document, read_log, to_document
@@ -35,12 +36,13 @@ with wave.open(sys.argv[1], "wb") as file:
     file.setnchannels(1); file.setsampwidth(2); file.setframerate(24000)
     file.writeframes((level or os.urandom(2)) * 12000)
 """
-TIMED = "import os, sys, time, wave\nlevel = bytes([int(time.time()) % 90, 1])" + WRITE
-DRAWN = "import os, sys, wave\nlevel = b''" + WRITE
-STARTED = (
-    "import os, subprocess, sys, wave\nlevel = subprocess.check_output(['date', '+%s'])[-3:-1]"
-    + WRITE
-)
+BY_CHANCE = {  # What decides the level of a sound, and the text of the row.
+    "a clock": ("bytes([int(time.time()) % 90, 1])", "clock"),
+    "entropy": ("b''", "entropy"),
+    "a program": ("subprocess.check_output(['date', '+%s'])[-3:-1]", "process.start"),
+    "a file that no input names": ("open('{level}', 'rb').read()", "{level}"),
+    "another interpreter by its path": ("bytes([int(time.time()) % 90, 1])", "interpreter"),
+}
 Document = dict[str, Any]
 
 
@@ -51,7 +53,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     synth(store)
     script = put(store, "mix.sh", MIX)
     out, base = str(store.root / "mix.wav"), str(store.root / "cue.wav")
-    sealed(store, rendered(store, "mix.wav", "sh", script, "{seed}", out, base, seed="7"))
+    sealed(store, rendered(store, "mix.wav", "sh", script, "{seed}", out, base, seed=7))
     assert run_gate(store.root).wanting() == []
     return store.root.parent
 
@@ -67,11 +69,8 @@ def _set(*pairs: tuple[str, Any]) -> Callable[[Document, Store], None]:
 
     def forge(document: Document, _store: Store) -> None:
         for pointer, value in pairs:
-            *steps, last = pointer.split("/")[1:]
-            inner: Any = document
-            for step in steps:
-                inner = inner[int(step) if isinstance(inner, list) else step]
-            inner[int(last) if isinstance(inner, list) else last] = value
+            inside, key = holder(document, pointer)
+            inside[key] = value
 
     return forge
 
@@ -172,53 +171,30 @@ def test_a_log_that_denies_its_later_revisions_does_not_pass(store: Store) -> No
     assert "revisions" in {row.check for row in run_gate(store.root).wanting()}
 
 
-def test_a_verdict_that_no_rerendering_wrote_is_not_sealed(store: Store) -> None:
-    (sidecar,) = store.root.glob("cue-*.detlog.json")
-    verdict = {"when": HOW.created, "machine": "m", "outcome": "reproduced", "grade": "bytes"}
-    draft = to_document(read_log(sidecar)) | {"verdicts": [verdict]}
-    with pytest.raises(StoreRefused, match="verdict"):
-        seal(store, store.root / "cue.wav", draft, replace(HOW, revise=True))
-
-
-@pytest.mark.parametrize(
-    ("program", "text", "check"),
-    [
-        ("python", TIMED, "record-reads"),
-        ("python", DRAWN, "record-reads"),
-        ("python", STARTED, "record-reads"),
-        ("", TIMED, "record"),
-    ],
-    ids=["a clock", "entropy", "a program", "another interpreter by its path"],
-)
-def test_a_run_that_chance_could_decide_does_not_pass(
-    tmp_path: Path, program: str, text: str, check: str
-) -> None:
-    own = laid(tmp_path)
-    if not program:
-        link = tmp_path / "python3"
-        link.symlink_to(sys.executable)
-        program = str(link)
-    script = put(own, "draw.py", text)
-    one = rendered(own, "a.wav", program, script, str(own.root / "a.wav"))
-    sealed(own, one)
-    report = run_gate(own.root)
-
-    assert [(row.status.value, row.check) for row in report.wanting()] == [("yellow", check)]
-
-
-def test_a_file_that_no_input_names_does_not_pass(tmp_path: Path) -> None:
-    own = laid(tmp_path)
-    (tmp_path / "level").write_bytes(b"\1\2")
-    script = put(
-        own,
-        "draw.py",
-        f"import os, sys, wave\nlevel = open({str(tmp_path / 'level')!r}, 'rb').read()" + WRITE,
-    )
-    sealed(own, rendered(own, "a.wav", "python", script, str(own.root / "a.wav")))
+@pytest.mark.parametrize("what", BY_CHANCE)
+def test_a_run_that_chance_could_decide_does_not_pass(tmp_path: Path, what: str) -> None:
+    own, level, link = laid(tmp_path), tmp_path / "level", tmp_path / "python3"
+    level.write_bytes(b"\1\2")
+    link.symlink_to(sys.executable)
+    code, said = (each.replace("{level}", str(level)) for each in BY_CHANCE[what])
+    is_recorded = what != "another interpreter by its path"
+    script = put(own, "draw.py", f"import os, subprocess, sys, time, wave\nlevel = {code}{WRITE}")
+    program = "python" if is_recorded else str(link)
+    sealed(own, rendered(own, "a.wav", program, script, str(own.root / "a.wav")))
     (row,) = run_gate(own.root).wanting()
 
-    assert (row.status.value, row.check) == ("yellow", "record-reads")
-    assert str(tmp_path / "level") in row.evidence
+    check = "record-reads" if is_recorded else "record"
+    assert (row.status.value, row.check, said in row.evidence) == ("yellow", check, True), row
+
+
+def test_a_script_in_a_folder_of_the_store_passes(tmp_path: Path) -> None:
+    store = laid(tmp_path)
+    (store.root / "renderers").mkdir()
+    script = put(store, "renderers/draw.py", DRAW)
+    out = str(store.root / "a.png")
+    sealed(store, rendered(store, "a.png", "python", script, "{seed}", out, seed="7"))
+
+    assert run_gate(store.root).wanting() == []
 
 
 def test_a_revision_does_not_hide_a_verdict_that_failed(store: Store) -> None:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
-import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from renders import DRAW, WHO, laid, put, rendered, sealed, synth
+from renders import DRAW, put, rendered, sealed, synth
 
 from programs import cli
 from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import AssetGateResult
-from twice.assets.render.command import rewrite_command
-from twice.assets.render.declarations import Declarations, RenderProject, read_project
-from twice.assets.render.trust import is_remembered
+from twice.assets.render.command import is_recordable, looks_python, rewrite_command
+from twice.assets.render.draft import read_declarations
+from twice.assets.render.provenance import ask_version
+from twice.assets.render.recipe import is_remembered
+from twice.assets.store.seal import Sealed
+from twice.assets.store.store import Store
 from twice.errors import OutputExists, UsageError
 
-pytest.importorskip("soundfile")
-pytest.importorskip("PIL")
+COPY = "import sys; open(sys.argv[2], 'wb').write(open(sys.argv[1], 'rb').read())"
 
 
 def draft_of(path: Path) -> dict[str, Any]:
@@ -29,164 +31,176 @@ def draft_of(path: Path) -> dict[str, Any]:
     return document
 
 
+def run_shell(store: Store, text: str, *words: str, **said: Any) -> Path:
+    """Record what a script of the store writes to a.bin, and return that."""
+    done = rendered(
+        store, "a.bin", put(store, "run.sh", f"#!/bin/sh\n{text}\n"), *words, kind="art", **said
+    )
+    return done.asset
+
+
 @pytest.mark.integration
-def test_a_recorded_render_is_complete_and_passes_the_gate(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    one = synth(store)
+def test_a_recorded_render_is_complete_and_passes_the_gate(store: Store) -> None:
+    loud = {"audio": {"loudness": {"target_lufs": -10}}}
+    one = synth(store, assets={"cue.wav": loud})
+    document = draft_of(store.root / "cue.wav.draft.json")
+
     assert one.missing == ()
+    assert document["audio"]["loudness"] == {"target_lufs": -10}
+    assert document["evidence"]["/audio/loudness"]["level"] == "declared"
     assert run_gate(store.root).result is AssetGateResult.PASS
 
 
 @pytest.mark.integration
-def test_seed_versions_inputs_and_surroundings_come_from_the_run(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    log = synth(store).log
-    document = draft_of(store.root / "cue.wav.draft.json")
+def test_seed_versions_inputs_and_surroundings_come_from_the_run(
+    cue: Sealed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = cue.path.parent
+    document = draft_of(store / "cue.wav.draft.json")
+    recipe = document["recipe"]
 
+    assert run_gate(store).result is AssetGateResult.PASS
+    assert cue.log.deterministic
     assert document["seed"] == {"requested": "7", "effective": "7"}
-    assert document["recipe"]["argv"] == ["python", "synth.py", "7", "cue.wav"]
-    assert [each["path"] for each in document["recipe"]["inputs"]] == ["synth.py"]
+    assert recipe["argv"] == ["python", "synth.py", "7", "cue.wav"]
+    assert [each["path"] for each in recipe["inputs"]] == ["synth.py"]
     assert {"python", "numpy"} <= set(document["environment"]["packages"])
     assert document["environment"]["threads"] == 1
     assert document["evidence"][""]["level"] == "recorded"
-    assert (store.root / document["evidence"][""]["record"]).is_file()
+    assert (store / document["evidence"][""]["record"]).is_file()
     assert document["evidence"]["/work_unit"]["who"] == "the studio"
-    assert log.deterministic
 
-
-@pytest.mark.integration
-def test_what_nobody_says_is_listed_in_one_error_and_nothing_is_written(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    script = put(store, "draw.py", DRAW)
-    with pytest.raises(RenderIncomplete) as caught:
-        rendered(
-            store, "a.png", "python", script, "{seed}", str(store.root / "a.png"), seed="1",
-            project=RenderProject(), program=False, declared={},
-        )  # fmt: skip
-    assert {"/work_unit", "/producer", "/promise", "/evidence//who"} <= set(
-        str(caught.value.fields["pointers"]).split("'")
-    )
-    assert "--promise" in caught.value.remedy
-    assert sorted(each.name for each in store.root.iterdir()) == ["assets.toml", "draw.py"]
-
-
-@pytest.mark.integration
-def test_an_unlisted_program_has_to_say_whether_it_is_one(tmp_path: Path) -> None:
-    """Nothing of a generator is excused for a script that may load a model."""
-    store = laid(tmp_path)
-    script = put(store, "draw.py", DRAW)
-    with pytest.raises(RenderIncomplete, match="/art"):
-        rendered(store, "a.png", "python", script, "1", str(store.root / "a.png"), program=False)
-
-
-@pytest.mark.integration
-def test_a_file_that_no_argument_names_is_not_there_unless_it_is_given(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    put(store, "part.txt", "7")
-    script = put(store, "copy.py", "open('a.bin', 'w').write(open('part.txt').read())")
-    command = ("python", script)
-    with pytest.raises(RenderFailed, match=r"part\.txt"):
-        rendered(store, "a.bin", *command, kind="art")
-    done = rendered(store, "a.bin", *command, kind="art", inputs=[store.root / "part.txt"])
-    assert done.asset.read_text() == "7"
-
-
-def test_a_child_sees_no_variable_of_its_caller(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("A_SECRET_OF_MINE", "hunter2")
-    store = laid(tmp_path)
-    program = put(store, "show.sh", "#!/bin/sh\nenv > a.bin\n")
-    os.chmod(program, 0o755)
-    done = rendered(store, "a.bin", program, kind="art")
-    names = {line.partition("=")[0] for line in done.asset.read_text().splitlines()}
-    assert "A_SECRET_OF_MINE" not in names
-    assert {"HOME", "PATH", "TMPDIR", "TZ", "LC_ALL"} <= names
-
-
-@pytest.mark.integration
-def test_shell_characters_are_text(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    script = put(store, "say.py", "import sys; open('a.bin', 'w').write(' '.join(sys.argv[1:]))")
-    nasty = ["; touch hacked", "$(id)", "`id`", "| cat", "&& echo", "> over", "*"]
-    done = rendered(store, "a.bin", "python", script, *nasty, kind="art")
-    assert done.asset.read_text() == " ".join(nasty)
-    program = put(store, "say.sh", '#!/bin/sh\nprintf "%s\\n" "$@" > b.bin\n')
-    os.chmod(program, 0o755)
-    assert rendered(store, "b.bin", program, *nasty, kind="art").asset.read_text().split("\n") == [
-        *nasty,
-        "",
-    ]
-
-
-@pytest.mark.heavy
-def test_a_render_that_is_too_slow_is_ended_and_leaves_nothing(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    program = put(store, "slow.sh", "#!/bin/sh\nsleep 60\n")
-    os.chmod(program, 0o755)
-    with pytest.raises(RenderFailed, match=r"within 0\.2 s"):
-        rendered(store, "a.bin", program, kind="art", timeout_s=0.2)
-    assert not (store.root / "a.bin").exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "match"),
-    [("#!/bin/sh\nexit 3\n", "exit code 3"), ("#!/bin/sh\n:\n", "did not write a.bin")],
-)
-def test_a_render_that_fails_is_an_error(tmp_path: Path, text: str, match: str) -> None:
-    store = laid(tmp_path)
-    program = put(store, "fail.sh", text)
-    os.chmod(program, 0o755)
-    with pytest.raises(RenderFailed, match=match):
-        rendered(store, "a.bin", program, kind="art")
-
-
-@pytest.mark.integration
-def test_an_asset_that_is_there_is_not_rendered_over(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    synth(store)
-    before = (store.root / "cue.wav").read_bytes()
-    with pytest.raises(OutputExists):
-        rendered(store, "cue.wav", "python", str(store.root / "synth.py"), "8", "cue.wav")
-    assert (store.root / "cue.wav").read_bytes() == before
-
-
-def test_a_seed_that_reaches_nobody_is_refused(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    with pytest.raises(UsageError, match="reaches nobody"):
-        rendered(store, "a.wav", "espeak-ng", "-w", "a.wav", "hello", seed="7")
-    with pytest.raises(UsageError, match="asks for a seed"):
-        rewrite_command(["sox", "{seed}"], store, [], [], "")
-
-
-@pytest.mark.integration
-def test_what_lies_outside_is_named_by_where_it_was(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    (tmp_path / "bank.sf2").write_bytes(b"sounds")
-    script = put(
-        store, "copy.py", "import sys; open('a.bin', 'wb').write(open(sys.argv[1], 'rb').read())"
-    )
-    done = rendered(store, "a.bin", "python", script, str(tmp_path / "bank.sf2"), kind="art")
-    recipe = draft_of(done.draft)["recipe"]
-    assert recipe["argv"] == ["python", "copy.py", "outside/bank.sf2"]
-    assert recipe["inputs"][1]["found_at"] == str(tmp_path / "bank.sf2")
-    assert sealed(store, done).missing == ()
-    assert not [r for r in run_gate(store.root).rows if r.check == "stale" and r.status != "green"]
-
-
-@pytest.mark.integration
-def test_a_recipe_is_own_once_it_was_recorded_and_not_when_it_is_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = laid(tmp_path)
-    synth(store)
-    recipe = draft_of(store.root / "cue.wav.draft.json")["recipe"]
     assert is_remembered(recipe, "7")
     assert not is_remembered({**recipe, "argv": [*recipe["argv"], "more"]}, "7")
     assert not is_remembered({**recipe, "env": {"LD_PRELOAD": "x.so"}}, "7")
     assert not is_remembered(recipe, "8")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
     assert not is_remembered(recipe, "7")
+
+
+def test_what_nobody_says_is_listed_in_one_error_and_nothing_is_written(store: Store) -> None:
+    script, out = put(store, "draw.py", DRAW), str(store.root / "a.png")
+    with pytest.raises(RenderIncomplete) as caught:
+        rendered(
+            store, "a.png", "python", script, "1", out, all={}, who="", program=False, declared={}
+        )
+    pointers = caught.value.fields["pointers"]
+    assert isinstance(pointers, list)
+    # Nothing of a generator is excused for a script that may load a model, unless somebody says so.
+    assert {"/work_unit", "/producer", "/promise", "/evidence//who", "/art"} <= {*pointers}
+    assert "--promise" in caught.value.remedy
+    assert sorted(each.name for each in store.root.iterdir()) == ["assets.toml", "draw.py"]
+
+
+@pytest.mark.integration
+def test_what_no_argument_names_is_not_there_and_what_is_read_from_outside_is_told(
+    store: Store, tmp_path: Path
+) -> None:
+    put(store, "part.txt", "7")
+    (tmp_path / "palette.txt").write_text("9")
+    text = (
+        f"open('a.bin', 'w').write(open('part.txt').read() + open('{tmp_path}/palette.txt').read())"
+    )
+    command = ("python", put(store, "copy.py", text))
+    with pytest.raises(RenderFailed, match=r"part\.txt"):
+        rendered(store, "a.bin", *command, kind="art")
+    done = rendered(store, "a.bin", *command, kind="art", inputs=[store.root / "part.txt"])
+    assert done.asset.read_text() == "79"
+    assert done.unnamed == (tmp_path / "palette.txt",)
+    with pytest.raises(OutputExists):
+        rendered(store, "a.bin", *command, kind="art")
+
+
+@pytest.mark.integration
+def test_what_lies_outside_is_named_by_where_it_was(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "bank.sf2").write_bytes(b"sounds")
+    (store.root / "one").mkdir()
+    kept, typed = [], ("python", put(store, "copy.py", COPY), str(tmp_path / "bank.sf2"))
+    for name in ("a.bin", "one/a.bin"):
+        done = rendered(store, name, *typed, str(store.root / name), kind="art")
+        kept.append(done.record)
+        recipe = draft_of(done.draft)["recipe"]
+        assert recipe["argv"] == ["python", "copy.py", "outside/bank.sf2", name]
+        assert recipe["inputs"][1]["found_at"] == str(tmp_path / "bank.sf2")
+    # Records of assets that share a name stand beside each other.
+    assert sorted((store.root / "records").iterdir()) == sorted({*kept})
+    assert sealed(store, done).missing == ()
+    assert not [r for r in run_gate(store.root).rows if r.check == "stale" and r.status != "green"]
+
+
+def test_a_child_sees_no_variable_of_its_caller(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_SECRET_OF_MINE", "hunter2")
+    told = run_shell(store, "env > a.bin").read_text()
+    names = {line.partition("=")[0] for line in told.splitlines()}
+    assert "A_SECRET_OF_MINE" not in names
+    assert {"HOME", "PATH", "TMPDIR", "TZ", "LC_ALL"} <= names
+
+
+def test_shell_characters_are_text(store: Store) -> None:
+    nasty = ["; touch hacked", "$(id)", "`id`", "| cat", "&& echo", "> over", "*"]
+    told = run_shell(store, 'printf "%s\\n" "$@" > a.bin', *nasty).read_text()
+    assert told.split("\n") == [*nasty, ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [("exit 3", "exit code 3"), (":", r"did not write a\.bin"), ("echo > b", "it wrote b"),
+     ("kill -9 $$", "signal 9"), ('test "$1" || sleep 60', r"within 0\.2 s")],
+)  # fmt: skip
+def test_a_render_that_fails_is_an_error_and_leaves_nothing(
+    store: Store, text: str, match: str
+) -> None:
+    with pytest.raises(RenderFailed, match=match):
+        run_shell(store, text, timeout_s=0.2 if "sleep" in text else 60.0)
+    assert not (store.root / "a.bin").exists()
+
+
+def test_a_seed_that_reaches_nobody_and_one_that_is_missing_are_refused(store: Store) -> None:
+    with pytest.raises(UsageError, match="reaches nobody"):
+        rewrite_command(["espeak-ng", "hello"], store, seed=7)
+    for typed, env in ((["sox", "{seed}"], {}), (["sox"], {"SEED": "{seed}"})):
+        with pytest.raises(UsageError, match="asks for a seed"):
+            rewrite_command(typed, store, env=env)
+        job = rewrite_command(typed, store, env=env, seed=7)
+        assert "7" in (*job.argv, *job.env.values())
+
+
+def test_a_command_is_rewritten_for_its_folder(store: Store, tmp_path: Path) -> None:
+    own = store.root / "tools/draw"
+    own.parent.mkdir()
+    other = tmp_path / "bin/python3"
+    other.parent.mkdir()
+    other.symlink_to(sys.executable)
+    for path in (own, store.root / "in.txt", tmp_path / "out.txt"):
+        path.write_text("7")
+    root, inside = store.root, {"in.txt": store.root / "in.txt"}
+    cases: list[tuple[list[str], list[str], dict[str, Path]]] = [
+        # An installed program stays where it is: a copy would have lost the environment that it belongs to.
+        (["/bin/sh", "draw.sh"], ["/bin/sh", "draw.sh"], {}),
+        ([str(other), "draw.py"], [str(other), "draw.py"], {}),
+        ([str(own), "a"], ["./tools/draw", "a"], {"tools/draw": own}),
+        (["sox", f"{root}/../{root.name}/in.txt"], ["sox", "in.txt"], inside),
+        (["sox", f"--from={root}/in.txt"], ["sox", "--from=in.txt"], inside),
+        (["sox", f"+I{root}/in.txt"], ["sox", "+Iin.txt"], inside),
+        (["sox", f"{root}/../out.txt"], ["sox", "outside/out.txt"], {"outside/out.txt": tmp_path / "out.txt"}),
+        ([sys.executable, "draw.py"], ["python", "draw.py"], {}),
+    ]  # fmt: skip
+    for typed, argv, inputs in cases:
+        job = rewrite_command(typed, store)
+        assert (list(job.argv), job.inputs) == (argv, inputs)
+        assert looks_python(job.argv) == ("python" in argv[0])
+        assert is_recordable(job.argv) == (argv[0] == "python")
+    with pytest.raises(UsageError, match="does not lie in the hot store"):
+        rewrite_command(["sox"], store, outputs=[tmp_path / "a.wav"])
+
+
+def test_a_version_behind_a_letter_is_read_whole(tmp_path: Path) -> None:
+    program = tmp_path / "perl"
+    program.write_text("#!/bin/sh\necho 'This is perl 5, version 36 (v5.36.0) built for x'\n")
+    program.chmod(0o755)
+    assert ask_version(program) == "5.36.0"
 
 
 @pytest.mark.parametrize(
@@ -199,7 +213,7 @@ def test_a_project_file_that_says_what_nobody_declares_is_refused(
     path = tmp_path / "render.toml"
     path.write_text(text)
     with pytest.raises(UsageError):
-        read_project(path)
+        read_declarations(path)
 
 
 def test_what_one_asset_declares_stands_over_what_all_do(tmp_path: Path) -> None:
@@ -207,25 +221,13 @@ def test_what_one_asset_declares_stands_over_what_all_do(tmp_path: Path) -> None
     path.write_text(
         'who = "a"\n[all]\nwork_unit = "TU-1"\nkind = "art"\n[assets."b.png"]\nwork_unit = "TU-2"\n'
     )
-    said = Declarations(project=read_project(path), declared={"kind": "audio"})
+    said = replace(read_declarations(path), declared={"kind": "audio"})
     assert said.about("b.png") == {"work_unit": "TU-2", "kind": "audio"}
     assert said.about("c.png")["work_unit"] == "TU-1"
 
 
 @pytest.mark.integration
-def test_a_value_that_is_declared_takes_the_place_of_a_reason(tmp_path: Path) -> None:
-    store = laid(tmp_path)
-    loud = {"audio": {"loudness": {"target_lufs": -16}}}
-    one = synth(store, project=replace(WHO, assets={"cue.wav": loud}))
-    document = draft_of(store.root / "cue.wav.draft.json")
-    assert document["audio"]["loudness"] == {"target_lufs": -16}
-    assert document["evidence"]["/audio/loudness"]["level"] == "declared"
-    assert one.missing == ()
-
-
-@pytest.mark.integration
-def test_the_command_records_seals_and_rerenders(tmp_path: Path) -> None:
-    store = laid(tmp_path)
+def test_the_command_records_seals_and_rerenders(store: Store, tmp_path: Path) -> None:
     put(store, "draw.py", DRAW)
     env = {"XDG_STATE_HOME": str(tmp_path / "state")}
     (tmp_path / "render.toml").write_text(
@@ -244,13 +246,7 @@ def test_the_command_records_seals_and_rerenders(tmp_path: Path) -> None:
     found = cli("asset", "rerender", "hot", "--n", "1", "--json", cwd=tmp_path, env=env)
     assert found.returncode == 0, found.stderr
     assert json.loads(found.stdout)["rows"][0]["grade"] == "bytes"
-
-
-@pytest.mark.integration
-def test_in_a_pipe_nobody_is_asked(tmp_path: Path) -> None:
-    laid(tmp_path)
-    found = cli(
-        "asset", "record", "-o", "hot/a.wav", "--", "espeak-ng", "hi", cwd=tmp_path, input="x\n"
-    )
-    assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr.startswith(("E-ASSET-RENDER-003", "E-ASSET-RENDER-001"))
+    # In a pipe, nobody is asked.
+    typed = ("asset", "record", "-o", "hot/b.wav", "--", "sh", "-c", "true")
+    asked = cli(*typed, cwd=tmp_path, input="x\n")
+    assert (asked.returncode, asked.stdout, asked.stderr[:18]) == (2, "", "E-ASSET-RENDER-003")

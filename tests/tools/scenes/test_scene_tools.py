@@ -107,14 +107,6 @@ def test_no_file_name_leads_out_of_the_folder(tools: Tools, name: str, tmp_path:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_name_is_made_from_the_parameters(tools: Tools) -> None:
-    made = tools("mesh.primitive", kind="cube")["object"]
-
-    assert made.startswith("cube_")
-    assert Tools()("mesh.primitive", kind="cube")["object"] == made
-    assert tools.refused("mesh.primitive", kind="cube") == "conflict"
-
-
 def test_noise_and_points_follow_the_seed() -> None:
     states = []
     for seed in (1, 1, 2):

@@ -170,7 +170,8 @@ def _list_refuted(
         if not _is_same(said, wanted) and (is_claimed(pointer) or pointer.startswith("/recipe/")):
             yield f"{pointer} is {short(said)}, and the record has {short(wanted)}"
     for path in run.read:
-        if path not in inputs and path not in run.values["/recipe/inputs"]:
+        named = {*inputs, *run.values.get("/recipe/inputs", ())}
+        if not any(f"/{each}".endswith(f"/{path}") for each in named):
             yield f"the run read {path}, which the recipe does not name"
     if EXCUSE in (document.get("seed") or {}) and run.values.get("/seed/effective", "0") != "0":
         yield f"no seed applies, and the record has {run.values['/seed/effective']}"

@@ -8,6 +8,7 @@ Invariant: reading a record executes nothing of it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,8 @@ from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm, digest_bytes
 
 WATCHED_FORMAT: Final = "twice.asset-render/1"
-_FOLDER: Final = "{program}/"
+_FOLDER: Final = re.compile("^[{](?:program|folder)[}]/")
+"""The folder of the command has a name of its own where the script lies in another."""
 _UNGOVERNED: Final = ("clock.", "entropy.", "process.start", "network.")
 
 
@@ -96,9 +98,9 @@ def _read_recorded(path: Path) -> RunValues:
     for number, said in cast("list[tuple[int, Any]]", events):
         name = names.get(number, "")
         if name == "files.written":
-            written[said[0].removeprefix(_FOLDER)] = said[1][1]
-        elif name == "files.read" and said[0].startswith(_FOLDER) and said[1][0] == "read":
-            at = said[0].removeprefix(_FOLDER)
+            written[_FOLDER.sub("", said[0])] = said[1][1]
+        elif name == "files.read" and _FOLDER.match(said[0]) and said[1][0] == "read":
+            at = _FOLDER.sub("", said[0])
             read |= {} if at in written else {at: said[1][1]}
         elif name.startswith(_UNGOVERNED):  # Something but seed and inputs can decide a result.
             reads[name] += 1

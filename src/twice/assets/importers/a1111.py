@@ -1,9 +1,8 @@
 """AUTOMATIC1111 and Forge: the text beside a picture (infotext), read into the fields of a log.
 
 A prompt of any number of lines, lines after ``Negative prompt:``, and one line of ``Key: value`` pairs that begins with
-``Steps:`` and comes last. Values with a comma, a colon or a line break are quoted as JSON does it; a bare word is a key
-that is set. What extensions add (ControlNet units, hires fix, ADetailer) is kept by its own key: a hires pass has steps
-and a sampler of its own, which are not the picture's first pass.
+``Steps:`` and comes last. Values with a comma, a colon or a line break are quoted as JSON does it. What extensions add
+is kept by its own key: a hires pass has steps and a sampler of its own, which are not the picture's first pass.
 
 Source: ``create_infotext`` and ``parse_generation_parameters`` of stable-diffusion-webui.
 
@@ -21,16 +20,15 @@ from twice.assets.importers.result import (
     NO_MODEL,
     Reading,
     Value,
+    convert,
     drop_none,
     to_number,
-    to_sha256,
     to_text,
-    to_weight,
 )
+from twice.assets.media.sniff import Damaged
 from twice.foundation.printable import pluralize
 
 TEXT_MAX: Final = 4 << 20
-PAIRS_MAX: Final = 512
 _PAIRS_LEAST: Final = 3
 """How many pairs the writer's own reader asks of a last line, before it takes it for parameters."""
 _NEGATIVE: Final = "Negative prompt:"
@@ -39,17 +37,13 @@ _PAIR = re.compile(
     r'(?::\s*(?P<value>"(?:[^"\\]|\\.)*+"(?=\s*(?:,|$))|[^,]*))?\s*(?:,|$)',
     re.DOTALL,
 )
-_LAST_LINE = re.compile(r"\s*Steps:\s*[0-9]+\s*(?:,|$)")
-_LAST_LINE_KEYS: Final = (
-    "Sampler:", "Seed:", "CFG scale:", "Size:", "Model:", "Model hash:", "Schedule type:",
-)  # fmt: skip
+_LAST_LINE = re.compile(
+    r"\s*Steps:\s*[0-9]+\s*(?:,|$)(?=.*(?:Sampler|Seed|CFG scale|Size|Model|Model hash|Schedule type):)"
+)
 _SIZE = re.compile(r"([0-9]{1,9})\s*[xX]\s*([0-9]{1,9})")
 _HASH = re.compile(r"[0-9a-fA-F]{6,64}")
 _NETWORK = re.compile(r"<(lora|lyco|hypernet):([^:<>]{1,200})(?::([^<>]{1,80}))?>")
-_PROGRAMS: Final = (
-    ("AUTOMATIC1111", re.compile(r"v1\.\d")),
-    ("Forge", re.compile(r"f\d|forge", re.IGNORECASE)),
-)
+_PROGRAMS: Final = {"AUTOMATIC1111": r"v1\.\d", "Forge": r"f\d|(?i:forge)"}
 _KEYS: Final = {
     "Seed": "/seed/effective", "Sampler": "/art/sampler", "Schedule type": "/art/scheduler",
     "Steps": "/art/steps", "CFG scale": "/art/guidance", "Denoising strength": "/art/denoise",
@@ -65,14 +59,16 @@ def is_infotext(text: str) -> bool:
 
 
 def read_infotext(text: str, reading: Reading) -> None:
-    """Read an infotext; what is wrong with it is noted in the reading."""
-    lines = text[:TEXT_MAX].replace("\r\n", "\n").strip().split("\n")
+    """Read an infotext.
+
+    Raises:
+        Damaged: no line of it is plainly the one that holds the parameters, or it is too long.
+    """
+    if len(text) > TEXT_MAX:
+        raise Damaged(f"it is longer than {TEXT_MAX} characters")
+    lines = text.replace("\r\n", "\n").strip().split("\n")
     at = _find_parameters(lines)
-    if len(text) > TEXT_MAX or isinstance(at, str):
-        why = at if isinstance(at, str) else f"it is longer than {TEXT_MAX} characters"
-        reading.add_unparsed("infotext", why)
-        return
-    prompts = [*_split_prompts(lines[:at])]
+    prompts = _split_prompts(lines[:at])
     why = f"{pluralize(len(prompts), 'line')} begin with {_NEGATIVE}, and any of them may be part of a prompt"
     for pointer, side in (("/art/prompt", 0), ("/art/negative_prompt", 1)):
         if len(prompts) == 1:
@@ -80,64 +76,50 @@ def read_infotext(text: str, reading: Reading) -> None:
         else:
             reading.add_candidates(pointer, [each[side] for each in prompts], why)
     pairs: dict[str, str | bool] = {}
-    for number, (key, value, trouble) in enumerate(split_pairs(lines[at])):
-        if number == PAIRS_MAX:
-            reading.add_unparsed(key, f"it is beyond the {PAIRS_MAX} pairs that are read")
-            break
+    for key, value, trouble in split_pairs(lines[at]):
+        pairs.setdefault(key, value)
         if trouble:
             reading.add_unparsed(key, trouble)
         elif key in _KEYS:
             reading.take(_KEYS[key], value, key)
         elif key == "Size":
-            size = _SIZE.fullmatch(str(value))
-            for pointer, group in (("/art/width_px", 1), ("/art/height_px", 2)):
-                reading.take(pointer, size[group] if size else value, key)
+            reading.take_size(_SIZE, value, key)
         elif key not in _READ_APART:
             figure = to_number(value)
             reading.add_other(key, value if figure is None else figure)
-        pairs.setdefault(key, value)
     if "Batch pos" not in pairs and pairs.get("Batch size", "1") != "1":
         why = "the picture is one of a batch, and its position is not said"
         reading.add_unparsed("Batch size", why)
     _read_models(pairs, prompts[0][0] if len(prompts) == 1 else "", reading)
     version = to_text(pairs.get("Version"))
-    for name, pattern in _PROGRAMS:
-        if version and pattern.match(version):
-            reading.name_generator(name, version)
-            reading.set("/provider/name", name)
-            reading.set(f"/environment/packages/{name}", version)
-            break
+    known = (name for name, form in _PROGRAMS.items() if version and re.match(form, version))
+    if name := next(known, None):
+        reading.name_provider(name, version)
     else:  # Others write the same form.
         reading.name_generator("infotext", version)
         reading.add_other("Version", version)
     reading.add_other("after the parameters", "\n".join(lines[at + 1 :]).strip() or None)
 
 
-def _find_parameters(lines: list[str]) -> int | str:
-    """Give the number of the line that holds the parameters, or why none is plainly it."""
-    fitting = [
-        at
-        for at, line in enumerate(lines)
-        if _LAST_LINE.match(line) and any(key in line for key in _LAST_LINE_KEYS)
-    ]
+def _find_parameters(lines: list[str]) -> int:
+    """Give the number of the line that holds the parameters."""
+    fitting = [at for at, line in enumerate(lines) if _LAST_LINE.match(line)]
     last = len(lines) - 1
-    if len(fitting) == 1:
-        return fitting[0]
     if last in fitting and len(list(split_pairs(lines[last]))) >= _PAIRS_LEAST:
         return last  # The writer puts it last; what looks like it further up is part of a prompt.
-    if fitting:
-        return f"{pluralize(len(fitting), 'line')} look like parameters, and the last line is not plainly the one"
-    return "no line begins with Steps: and holds parameters"
+    if not fitting:
+        raise Damaged("no line begins with Steps: and holds parameters")
+    if len(fitting) > 1:
+        found = pluralize(len(fitting), "line")
+        raise Damaged(f"{found} look like parameters, and the last is not plainly the one")
+    return fitting[0]
 
 
-def _split_prompts(lines: list[str]) -> Iterator[tuple[str, str]]:
+def _split_prompts(lines: list[str]) -> list[tuple[str, str]]:
     """Give every way to split the lines before the parameters into prompt and negative prompt."""
-    starts = [at for at, line in enumerate(lines) if line.strip().startswith(_NEGATIVE)]
-    if not starts:
-        yield "\n".join(lines).strip(), ""
-    for start in starts[:16]:
-        first = lines[start].strip().removeprefix(_NEGATIVE)
-        yield "\n".join(lines[:start]).strip(), "\n".join([first, *lines[start + 1 :]]).strip()
+    starts = [at for at, line in enumerate(lines) if line.strip().startswith(_NEGATIVE)][:16]
+    parts = [("\n".join(lines[:at]), "\n".join(lines[at:])) for at in starts or [len(lines)]]
+    return [(a.strip(), b.strip().removeprefix(_NEGATIVE).strip()) for a, b in parts]
 
 
 def split_pairs(line: str) -> Iterator[tuple[str, str | bool, str]]:
@@ -165,31 +147,34 @@ def split_pairs(line: str) -> Iterator[tuple[str, str | bool, str]]:
 def _read_models(pairs: Mapping[str, str | bool], prompt: str, reading: Reading) -> None:
     """Read the model's hash, the networks that the prompt names, and the VAE; short hashes are kept apart."""
     hashes: dict[str, str] = {}
-    listed = str(pairs["Lora hashes"]).split(",") if "Lora hashes" in pairs else []
-    apart = [f"{key}: {pairs[key]}" for key in ("Model hash", "VAE hash") if key in pairs]
-    for each in filter(str.strip, [*apart, *listed]):
+    said = [f"{key}: {pairs[key]}" for key in ("Model hash", "VAE hash") if key in pairs]
+    listed = str(pairs.get("Lora hashes", "")).split(",")
+    said += [f"Lora hashes/{each.strip()}" for each in listed if each.strip()]
+    for each in said:
         name, _, digest = (part.strip() for part in each.rpartition(":"))
         if not name or not _HASH.fullmatch(digest):
-            reading.add_unparsed(
-                "hashes", f"{each[:80]!r} is not a name with a hash in hexadecimal"
-            )
+            why = f"{each[:80]!r} is not a name with a hash in hexadecimal"
+            reading.add_unparsed("hashes", why)
             continue
         hashes[name] = digest.lower()
-        if name != "Model hash" or to_sha256(hashes[name]) is None:
-            reading.add_other(f"Lora hashes/{name}" if each in listed else name, hashes[name])
-    reading.set("/model/sha256", to_sha256(hashes.pop("Model hash", None)))
-    vae_sha256 = to_sha256(hashes.pop("VAE hash", None))
+        if len(digest) < 64:
+            reading.add_other(name, digest.lower())
+
+    def take_hash(name: str) -> Value | None:
+        digest: Value | None = convert("/model/sha256", hashes.pop(name, None))
+        return digest
+
+    reading.set("/model/sha256", take_hash("Model hash"))
+    vae, vae_sha256 = to_text(pairs.get("VAE")), take_hash("VAE hash")
     adapters: list[Value] = []
     for kind, name, strength in _NETWORK.findall(prompt):
-        weight = to_weight(strength) if strength else 1
-        if weight is None:
-            reading.add_other(f"{kind} {name}", strength)
-        known = "other" if kind == "hypernet" else "lora"
-        sha256 = to_sha256(hashes.pop(name, None))
+        weight = convert("/model/adapters/0/weight", strength) if strength else 1
+        reading.add_other(f"{kind} {name}", strength if weight is None else None)
+        known, sha256 = "other" if kind == "hypernet" else "lora", take_hash(f"Lora hashes/{name}")
         adapters.append(drop_none(kind=known, name=name, sha256=sha256, weight=weight))
-    for name, digest in hashes.items():
-        adapters.append(drop_none(kind="lora", name=name, sha256=to_sha256(digest)))
-    vae = to_text(pairs.get("VAE"))
+    for name in list(hashes):
+        bare = name.removeprefix("Lora hashes/")
+        adapters.append(drop_none(kind="lora", name=bare, sha256=take_hash(name)))
     if vae and vae.lower() not in NO_MODEL:
         adapters.append(drop_none(kind="vae", name=vae, sha256=vae_sha256))
     reading.set("/model/adapters", adapters or None)

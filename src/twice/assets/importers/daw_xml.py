@@ -6,39 +6,27 @@ here. A DAWproject says the version of each plugin and carries their states, as 
 
 Source: the DAWproject 1.0 schema (github.com/bitwig/dawproject); sets are read as Live 8 to 12 write them.
 
-Invariant: what is unpacked is read in pieces up to a bound, clips and notes never become a tree, no path is written.
+Invariant: no more is unpacked than a bound, no clip or note stays in memory, no path is written.
 """
 
 from __future__ import annotations
 
 import gzip
-import lzma
 import zipfile
-import zlib
-from collections.abc import Iterable, Iterator
-from typing import IO, Any, BinaryIO, Final
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import BinaryIO, Final
+from xml.etree.ElementTree import Element
 
-from twice.assets.importers.result import (
-    Reading,
-    Value,
-    drop_none,
-    to_integer,
-    to_meter,
-    to_number,
-    to_tempo,
-    to_text,
-)
-from twice.assets.media.sniff import load_library
-from twice.foundation.digests import Algorithm, digest_parts
+from twice.assets.importers.result import Reading, Value, drop_none, to_number, to_text
+from twice.assets.media.sniff import HEAD, Damaged, decoding, load_library
+from twice.foundation.digests import Algorithm, digest_bytes
 
 PROJECT: Final = "project.xml"
 BYTES_MAX: Final = 256 << 20
 DEPTH_MAX: Final = 256
 ELEMENTS_MAX: Final = 8_000_000
-TOKEN_MAX: Final = 4 << 20
-"""A tag or comment longer than this: a parser that gets it in pieces reads it from its start each time."""
-_PIECE: Final = 1 << 20
+_PIECE: Final = 8 << 20
 _SKIPPED: Final = frozenset({
     "ClipSlotList", "MidiClip", "AudioClip", "KeyTracks", "Notes", "WarpMarkers", "SampleRef", "BrowserContentPath",
     "ViewStates", "ParameterSettings", "Warps", "Markers", "Clips",
@@ -57,124 +45,33 @@ _PLUGINS: Final = {
 }
 _BEFORE_START: Final = -63072000
 """The time of the automation point that stands for the value itself."""
-_TROUBLE: Final = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, RuntimeError, EOFError, OSError, ValueError,
-    KeyError,
-)  # fmt: skip
+_TEMPO: Final = "/audio/tempo_bpm"
+_METER: Final = "/audio/time_signature"
 
 
-class _XmlRefused(ValueError):
-    """A text is not XML within the bounds; the message says why."""
-
-
-class _BoundedTree(TreeBuilder):
-    """Builds a tree, leaves out what is in skipped elements, and counts."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._count = self._depth = self._skipping = 0
-
-    def start(self, tag: Any, attrs: dict[Any, Any], /) -> Any:
-        self._count += 1
-        self._depth += 1
-        if self._depth > DEPTH_MAX or self._count > ELEMENTS_MAX:
-            raise _XmlRefused(
-                f"it is nested deeper than {DEPTH_MAX}, or has more than {ELEMENTS_MAX} elements"
-            )
-        if self._skipping or tag in _SKIPPED:
-            self._skipping += 1
-            return None
-        return super().start(tag, attrs)
-
-    def end(self, tag: str, /) -> Any:
-        self._depth -= 1
-        if self._skipping:
-            self._skipping -= 1
-            return None
-        return super().end(tag)
-
-    def data(self, data: str, /) -> None:
-        if not self._skipping:
-            super().data(data)
-
-
-def _parse_xml(pieces: Iterable[bytes]) -> Element:
-    """Read a document; clips and notes are left out.
-
-    Raises:
-        _XmlRefused: it is no XML, has a DOCTYPE, or is beyond the bounds.
-    """
+def _parse_xml(data: bytes, expected: str) -> Element:
+    """Read a document whose first element is the expected one; what is in clips and notes is dropped on the way."""
     xml = load_library("defusedxml.ElementTree")
-    parser = xml.DefusedXMLParser(target=_BoundedTree(), forbid_dtd=True)
-    size = 0
-    try:
-        for piece in pieces:
-            size += len(piece)
-            parser.feed(piece)
-            if size - parser.parser.CurrentByteIndex > TOKEN_MAX + len(piece):
-                raise _XmlRefused(f"a tag is longer than {TOKEN_MAX >> 20} MiB")
-        root: Element = parser.close()
-    except (xml.DTDForbidden, xml.EntitiesForbidden, xml.ExternalReferenceForbidden) as error:
-        raise _XmlRefused("it has a DOCTYPE, which could declare entities") from error
-    except ParseError as error:
-        raise _XmlRefused(str(error)) from error
-    except LookupError as error:
-        raise _XmlRefused(f"its encoding cannot be read: {error}") from error
+    # An old expat reads a tag that comes in pieces from its start each time, so the pieces are large.
+    pieces = (data[at : at + _PIECE] for at in range(0, len(data), _PIECE))
+    source = SimpleNamespace(read=lambda _size: next(pieces, b""))
+    count = depth = 0
+    root = Element("nothing")
+    with decoding("the XML parser"):
+        try:
+            for event, element in xml.iterparse(source, ("start", "end"), forbid_dtd=True):
+                root = root if depth else element
+                count += event == "start"
+                depth += 1 if event == "start" else -1
+                if depth > DEPTH_MAX or count > ELEMENTS_MAX:
+                    raise Damaged(f"it is nested deeper than {DEPTH_MAX}, or has too many elements")
+                if event == "end" and element.tag in _SKIPPED:
+                    element.clear()
+        except (xml.DTDForbidden, xml.EntitiesForbidden, xml.ExternalReferenceForbidden) as error:
+            raise Damaged("it has a DOCTYPE, which could declare entities") from error
+    if root.tag != expected:
+        raise Damaged(f"its first element is {root.tag[:40]}, not {expected}")
     return root
-
-
-class _Unpacking:
-    """Gives what a file and its members unpack to, up to one bound for all of them."""
-
-    def __init__(self) -> None:
-        self._left = BYTES_MAX
-
-    def read(self, stream: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
-        while piece := stream.read(_PIECE):
-            self._left -= len(piece)
-            if self._left < 0:
-                raise _XmlRefused(f"it unpacks to more than {BYTES_MAX >> 20} MiB")
-            yield piece
-
-
-def read_ableton(file: BinaryIO, reading: Reading, *, is_packed: bool) -> None:
-    """Read an Ableton Live set."""
-    reading.begin("Ableton set")
-    try:
-        root = _parse_xml(_Unpacking().read(gzip.GzipFile(fileobj=file) if is_packed else file))
-    except _TROUBLE as error:
-        reading.add_unparsed("set", str(error))
-        return
-    if root.tag != "Ableton":
-        reading.add_unparsed("set", f"its first element is {root.tag[:40]}, not Ableton")
-        return
-    creator = root.get("Creator", "")
-    version = to_text(creator.removeprefix("Ableton Live").strip())
-    reading.name_generator("Ableton Live", version)
-    reading.set("/audio/daw/name", "Ableton Live")
-    reading.set("/audio/daw/project_sha256", reading.sha256)
-    if creator.startswith("Ableton Live") and version:
-        reading.set("/audio/daw/version", version)
-    else:
-        reading.add_unparsed("Creator", f"{creator[:80]!r} names no version of Live")
-    for key in ("MajorVersion", "MinorVersion", "SchemaChangeCount"):
-        reading.add_other(key, root.get(key))
-    masters = [each for tag in _MASTERS for each in root.findall(f"LiveSet/{tag}")]
-    for master in masters[:1]:
-        _read_live_tempo(master, reading)
-    if not masters:
-        reading.add_unparsed("set", "it has no main track, so no tempo")
-    tone = to_integer(_value_of(root, "LiveSet/ScaleInformation/RootNote"))
-    scale = _value_of(root, "LiveSet/ScaleInformation/Name")
-    if tone is not None and scale and 0 <= tone < 12:
-        key = f"{_KEYS[tone]} {scale}"
-        if _value_of(root, "LiveSet/InKey") == "true" and not scale.isdigit():
-            reading.set("/audio/key", key)
-        else:
-            reading.add_other("scale", key)  # A scale that is not in use is no key.
-    tracks = [*root.findall("LiveSet/Tracks/*"), *masters[:1]]
-    chain = [each for track in tracks if track.tag in _TRACKS for each in _read_live_devices(track)]
-    reading.set("/audio/chain", chain)
 
 
 def _value_of(element: Element, path: str) -> str | None:
@@ -182,42 +79,73 @@ def _value_of(element: Element, path: str) -> str | None:
     return None if found is None else found.get("Value", found.get("value"))
 
 
-def _read_live_tempo(master: Element, reading: Reading) -> None:
-    for name, pointer in (
-        ("Tempo", "/audio/tempo_bpm"),
-        ("TimeSignature", "/audio/time_signature"),
-    ):
-        found = [master.find(f"{chain}/Mixer/{name}") for chain in ("DeviceChain", "MasterChain")]
-        parameter = next((each for each in found if each is not None), None)
-        if parameter is None:
-            reading.add_unparsed(name, "the main track does not say it")
-            continue
-        target = parameter.find("AutomationTarget")
-        envelopes = [
-            envelope.findall("Automation/Events/*")
-            for envelope in master.iterfind("AutomationEnvelopes/Envelopes/*")
-            if target is not None
-            and _value_of(envelope, "EnvelopeTarget/PointeeId") == target.get("Id")
-        ]
-        envelopes.append(parameter.findall("ArrangerAutomation/Events/*"))  # Live 8
-        said = [_value_of(parameter, "Manual")]
-        said += [
-            event.get("Value")
-            for events in envelopes
-            for event in events
-            if len(events) == 1 or to_number(event.get("Time")) != _BEFORE_START
-        ]
-        values = [to_tempo(each) if name == "Tempo" else _to_live_meter(each) for each in said]
-        for text, value in zip(said, values, strict=True):
-            if value is None and text is not None:
-                reading.add_unparsed(name, f"{text!r} is no value for it"[:200])
-        reading.settle(pointer, values, "it is automated")
+def read_ableton(file: BinaryIO, reading: Reading, *, is_packed: bool) -> None:
+    """Read an Ableton Live set.
+
+    Raises:
+        Damaged: it is none, or not whole, or beyond a bound.
+    """
+    stream = gzip.GzipFile(fileobj=file) if is_packed else file
+    with decoding("gzip"):
+        data = stream.read(HEAD)
+        if b"<Ableton" not in data:
+            raise Damaged("there is no Live set in it")
+        reading.begin("Ableton set")
+        data += stream.read(BYTES_MAX)
+    if len(data) > BYTES_MAX:
+        raise Damaged(f"it unpacks to more than {BYTES_MAX >> 20} MiB")
+    root = _parse_xml(data, "Ableton")
+    _, _, version = root.get("Creator", "").partition("Ableton Live ")
+    reading.name_daw("Ableton Live", "Ableton Live", to_text(version))
+    masters = [each for tag in _MASTERS for each in root.findall(f"LiveSet/{tag}")][:1]
+    if not masters:
+        reading.add_unparsed("set", "it has no main track, so no tempo")
+    for master in masters:
+        tempo = _read_automated(master, "Tempo", reading)
+        reading.settle(_TEMPO, tempo, "Tempo", "it is automated")
+        meters = map(_to_live_meter, _read_automated(master, "TimeSignature", reading))
+        reading.settle(_METER, meters, "TimeSignature", "it is automated")
+    tone = to_number(_value_of(root, "LiveSet/ScaleInformation/RootNote"))
+    scale = _value_of(root, "LiveSet/ScaleInformation/Name")
+    if isinstance(tone, int) and 0 <= tone < 12 and scale:
+        key = f"{_KEYS[tone]} {scale}"
+        if _value_of(root, "LiveSet/InKey") == "true" and not scale.isdigit():
+            reading.set("/audio/key", key)
+        else:
+            reading.add_other("scale", key)  # A scale that is not in use is no key.
+    tracks = [*root.findall("LiveSet/Tracks/*"), *masters]
+    chain = [each for track in tracks if track.tag in _TRACKS for each in _read_live_devices(track)]
+    reading.set("/audio/chain", chain)
+
+
+def _read_automated(master: Element, name: str, reading: Reading) -> list[str | None]:
+    """Give the value of a parameter of the mixer, and those of its automation."""
+    found = [master.find(f"{chain}/Mixer/{name}") for chain in ("DeviceChain", "MasterChain")]
+    parameter = next((each for each in found if each is not None), None)
+    if parameter is None:
+        reading.add_unparsed(name, "the main track does not say it")
+        return []
+    target = next(parameter.iterfind("AutomationTarget"), Element("none")).get("Id")
+    envelopes = [
+        envelope.findall("Automation/Events/*")
+        for envelope in master.iterfind("AutomationEnvelopes/Envelopes/*")
+        if target is not None and _value_of(envelope, "EnvelopeTarget/PointeeId") == target
+    ]
+    envelopes.append(parameter.findall("ArrangerAutomation/Events/*"))  # Live 8
+    return [_value_of(parameter, "Manual")] + [
+        event.get("Value")
+        for events in envelopes
+        for event in events
+        if len(events) == 1 or to_number(event.get("Time")) != _BEFORE_START
+    ]
 
 
 def _to_live_meter(said: str | None) -> str | None:
     """Give a time signature from its number: beats less one, and 99 for each halving of the note."""
-    code = to_integer(said)
-    return None if code is None or not 0 <= code < 99 * 5 else f"{code % 99 + 1}/{1 << code // 99}"
+    code = to_number(said)
+    if isinstance(code, int) and 0 <= code < 99 * 5:
+        return f"{code % 99 + 1}/{1 << code // 99}"
+    return said
 
 
 def _read_live_devices(track: Element) -> Iterator[Value]:
@@ -227,89 +155,75 @@ def _read_live_devices(track: Element) -> Iterator[Value]:
     while chain is not None and chain.find("Devices") is None:
         chain = chain.find("DeviceChain")
     for device in chain.findall("Devices/*") if chain is not None else []:
-        yield _describe_live_device(device, name)
-        is_off = _value_of(device, "On/Manual") == "false"
+        found = _describe_live_device(device, name)
+        yield found
         for inner in device.iterfind("Branches/*//Devices/*"):  # a rack
-            found = _describe_live_device(inner, f"{name}, {device.tag}")
-            yield found | {"bypass": True} if is_off else found
+            found_inner = _describe_live_device(inner, f"{name}, {device.tag}")
+            yield found_inner | ({"bypass": True} if found.get("bypass") else {})
 
 
 def _describe_live_device(device: Element, track: str) -> dict[str, Value]:
     bypass = {"true": False, "false": True}.get(_value_of(device, "On/Manual") or "")
-    for kind, (form, key) in _LIVE_PLUGINS.items():
+    name, form, version = device.tag, "Live", None
+    for kind, (known, key) in _LIVE_PLUGINS.items():
         info = device.find(f"PluginDesc/{kind}")
         if info is not None:
-            name, said = _value_of(info, key) or device.tag, to_text(_value_of(info, "Version"))
-            version = said if form == "VST2" and said != "0" else None
-            return drop_none(name=name, track=track, format=form, version=version, bypass=bypass)
-    return drop_none(name=device.tag, track=track, format="Live", bypass=bypass)
+            name, form = _value_of(info, key) or name, known
+            said = _value_of(info, "Version")
+            version = to_text(said) if known == "VST2" and said != "0" else None
+    return drop_none(name=name, track=track, format=form, version=version, bypass=bypass)
 
 
 def read_dawproject(file: BinaryIO, reading: Reading) -> None:
-    """Read a zip, which is a DAWproject where one of its members is ``project.xml``."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            named = sum(each.filename == PROJECT for each in archive.infolist())
-            if named != 1:
-                why = f"its {PROJECT} stands twice" if named else f"it has no {PROJECT}"
-                reading.add_unparsed(
-                    reading.file, f"{why}, so it is no DAWproject that can be read"
-                )
-                return
-            reading.begin("DAWproject")
-            unpacking = _Unpacking()
-            with archive.open(PROJECT) as member:
-                root = _parse_xml(unpacking.read(member))
-            if root.tag != "Project":
-                raise _XmlRefused(f"its first element is {root.tag[:40]}, not Project")
-            _read_project(root, archive, unpacking, reading)
-    except _TROUBLE as error:
-        reading.add_unparsed(PROJECT, str(error) or type(error).__name__)
+    """Read a zip, which is a DAWproject where one of its members is ``project.xml``.
 
+    Raises:
+        Damaged: it is none, or not whole, or beyond a bound.
+    """
+    with decoding("zip"):
+        archive = zipfile.ZipFile(file)
+    if (named := archive.namelist().count(PROJECT)) != 1:
+        why = f"its {PROJECT} stands twice" if named else f"it has no {PROJECT}"
+        raise Damaged(f"{why}, so it is no DAWproject that can be read")
+    reading.begin("DAWproject")
+    left = BYTES_MAX
 
-def _read_project(
-    root: Element, archive: zipfile.ZipFile, unpacking: _Unpacking, reading: Reading
-) -> None:
+    def unpack(name: str) -> bytes:
+        nonlocal left
+        with decoding("zip"):
+            # A member never gives more than the size that is said of it.
+            left -= archive.getinfo(name).file_size
+            if left < 0:
+                raise Damaged(f"it unpacks to more than {BYTES_MAX >> 20} MiB")
+            return archive.read(name)
+
+    root = _parse_xml(unpack(PROJECT), "Project")
     said = next(root.iterfind("Application"), Element("Application"))
-    version = to_text(said.get("version"))
-    reading.name_generator("DAWproject", version)
-    reading.set("/audio/daw/name", to_text(said.get("name")))
-    reading.set("/audio/daw/version", version)
-    reading.set("/audio/daw/project_sha256", reading.sha256)
+    reading.name_daw("DAWproject", to_text(said.get("name")), to_text(said.get("version")))
     reading.add_other("format version", root.get("version"))
-    points = [
-        *root.iterfind("Transport/Tempo"),
-        *root.iterfind("Arrangement/TempoAutomation/RealPoint"),
-    ]
-    tempos = [to_tempo(each.get("value")) for each in points]
-    reading.settle("/audio/tempo_bpm", tempos, "it is automated")
-    points = [
-        *root.iterfind("Transport/TimeSignature"),
-        *root.iterfind("Arrangement/TimeSignatureAutomation/*"),
-    ]
-    meters = [to_meter(each.get("numerator"), each.get("denominator")) for each in points]
-    reading.settle("/audio/time_signature", meters, "it is automated")
+    places = ("Transport/Tempo", "Arrangement/TempoAutomation/RealPoint")
+    tempos = [each.get("value") for place in places for each in root.iterfind(place)]
+    reading.settle(_TEMPO, tempos, "Tempo", "it is automated")
+    places = ("Transport/TimeSignature", "Arrangement/TimeSignatureAutomation/*")
+    points = [each for place in places for each in root.iterfind(place)]
+    meters = [f"{each.get('numerator')}/{each.get('denominator')}" for each in points]
+    reading.settle(_METER, meters, "TimeSignature", "it is automated")
     chain: list[Value] = []
     for around in root.iterfind("Structure//*"):
         for channel in around.findall("Channel"):
             track = around.get("name") or channel.get("name") or channel.get("role") or "channel"
             for device in channel.iterfind("Devices/*"):
-                state, path = (
-                    None,
-                    "".join(each.get("path", "") for each in device.iterfind("State")),
-                )
-                try:
-                    if path:
-                        with archive.open(path) as member:
-                            state = digest_parts(unpacking.read(member), Algorithm.SHA256).hex
-                except _TROUBLE as error:
-                    why = f"the state of a device cannot be read: {error}"
-                    reading.add_unparsed(path[:200], why)
-                chain.append(_describe_device(device, track, state))
+                found = _describe_device(device, track)
+                for path in (each.get("path", "") for each in device.iterfind("State")):
+                    try:
+                        found["state_sha256"] = digest_bytes(unpack(path), Algorithm.SHA256).hex
+                    except Damaged as damage:
+                        reading.add_unparsed(path[:200], f"the state of a device: {damage}")
+                chain.append(found)
     reading.set("/audio/chain", chain)
 
 
-def _describe_device(device: Element, track: str, state: str | None) -> dict[str, Value]:
+def _describe_device(device: Element, track: str) -> dict[str, Value]:
     name, own = to_text(device.get("name")), device.get("deviceName")
     return drop_none(
         name=own or name or device.tag,
@@ -317,6 +231,5 @@ def _describe_device(device: Element, track: str, state: str | None) -> dict[str
         format=_PLUGINS.get(device.tag, device.tag),
         version=to_text(device.get("pluginVersion")),
         preset=name if own and name != own else None,
-        state_sha256=state,
         bypass={"true": False, "false": True}.get((_value_of(device, "Enabled") or "").lower()),
     )

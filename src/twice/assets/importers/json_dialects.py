@@ -12,35 +12,26 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Final
 
-from twice.assets.importers.result import (
-    NO_MODEL,
-    Reading,
-    Value,
-    describe,
-    drop_none,
-    to_sha256,
-    to_text,
-    to_weight,
-)
+from twice.assets.importers.result import NO_MODEL, Reading, Value, convert, drop_none, to_text
+from twice.assets.log.io import short
 from twice.foundation.printable import pluralize
 from twice.recorder.redaction.fields import is_secret_value
 
 CHARACTERS_MAX: Final = 64 << 20
 DEPTH_MAX: Final = 64
 REDACTED: Final = "<secret left out>"
-_KEPT_DEPTH_MAX: Final = 8
-_BRACKET_OR_STRING = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_NO_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^"\[\]{}]+', re.DOTALL)
 _CREDENTIAL = re.compile(
     r"(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{12,}"
     r"|AIza[A-Za-z0-9_-]{20,}|xox[abp]-[A-Za-z0-9-]{10,}|r8_[A-Za-z0-9]{20,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
 )
 _PAIR = re.compile(r"\(\s*([0-9]{1,6})\s*,\s*([0-9]{1,6})\s*\)")
 _NOVELAI_SOURCE = re.compile(r"(.+?)\s+([0-9A-F]{8})")
-NOVELAI_TEXTS: Final = ("Software", "Source", "Comment", "Description", "Title", "Generation time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +51,15 @@ class JsonDialect:
     version: str = ""
 
 
-_SIZE: Final = {"width": "/art/width_px", "height": "/art/height_px", "seed": "/seed/effective"}
+_SIZE: Final = {
+    "width": "/art/width_px", "height": "/art/height_px", "seed": "/seed/effective", "steps": "/art/steps",
+}  # fmt: skip
 INVOKEAI: Final = JsonDialect(
     "InvokeAI",
     {
         **_SIZE, "positive_prompt": "/art/prompt", "negative_prompt": "/art/negative_prompt",
-        "steps": "/art/steps", "cfg_scale": "/art/guidance", "scheduler": "/art/scheduler",
-        "rand_device": "/art/rng_device", "strength": "/art/denoise", "clip_skip": "/art/settings/clip_skip",
+        "cfg_scale": "/art/guidance", "scheduler": "/art/scheduler", "rand_device": "/art/rng_device",
+        "strength": "/art/denoise", "clip_skip": "/art/settings/clip_skip",
     },
     version="app_version",
 )  # fmt: skip
@@ -74,19 +67,21 @@ INVOKEAI: Final = JsonDialect(
 INVOKEAI_2: Final = JsonDialect(
     "InvokeAI",
     {
-        **_SIZE, "steps": "/art/steps", "cfg_scale": "/art/guidance", "sampler": "/art/sampler",
+        **_SIZE,
+        "cfg_scale": "/art/guidance",
+        "sampler": "/art/sampler",
         "model_weights": "/model/name",
     },
     inside="image",
     version="app_version",
-)  # fmt: skip
+)
 """``sd-metadata`` of version 2."""
 SWARMUI: Final = JsonDialect(
     "SwarmUI",
     {
-        **_SIZE, "prompt": "/art/prompt", "negativeprompt": "/art/negative_prompt", "steps": "/art/steps",
-        "cfgscale": "/art/guidance", "aspectratio": "/art/aspect_ratio", "sampler": "/art/sampler",
-        "scheduler": "/art/scheduler", "initimagecreativity": "/art/denoise",
+        **_SIZE, "prompt": "/art/prompt", "negativeprompt": "/art/negative_prompt", "cfgscale": "/art/guidance",
+        "aspectratio": "/art/aspect_ratio", "sampler": "/art/sampler", "scheduler": "/art/scheduler",
+        "initimagecreativity": "/art/denoise",
     },
     inside="sui_image_params",
     version="swarm_version",
@@ -94,9 +89,9 @@ SWARMUI: Final = JsonDialect(
 FOOOCUS: Final = JsonDialect(
     "Fooocus",
     {
-        "prompt": "/art/prompt", "negative_prompt": "/art/negative_prompt", "seed": "/seed/effective",
-        "base_model": "/model/name", "steps": "/art/steps", "guidance_scale": "/art/guidance",
-        "sampler": "/art/sampler", "scheduler": "/art/scheduler", "clip_skip": "/art/settings/clip_skip",
+        **_SIZE, "prompt": "/art/prompt", "negative_prompt": "/art/negative_prompt", "base_model": "/model/name",
+        "guidance_scale": "/art/guidance", "sampler": "/art/sampler", "scheduler": "/art/scheduler",
+        "clip_skip": "/art/settings/clip_skip",
     },
     version="version",
 )  # fmt: skip
@@ -104,9 +99,8 @@ FOOOCUS: Final = JsonDialect(
 NOVELAI: Final = JsonDialect(
     "NovelAI",
     {
-        **_SIZE, "prompt": "/art/prompt", "uc": "/art/negative_prompt", "steps": "/art/steps",
-        "scale": "/art/guidance", "sampler": "/art/sampler", "noise_schedule": "/art/scheduler",
-        "strength": "/art/denoise",
+        **_SIZE, "prompt": "/art/prompt", "uc": "/art/negative_prompt", "scale": "/art/guidance",
+        "sampler": "/art/sampler", "noise_schedule": "/art/scheduler", "strength": "/art/denoise",
     },
 )  # fmt: skip
 _READ_APART: Final = ("loras", "loraweights", "vae", "refiner_model", "metadata_scheme")
@@ -116,69 +110,59 @@ def find_dialect(found: Mapping[str, Any]) -> JsonDialect | None:
     """Tell by its members which generator wrote an object; ``None`` where they do not say."""
     if SWARMUI.inside in found:
         return SWARMUI
-    if found.get("metadata_scheme") == "fooocus" or str(found.get("version")).startswith("Fooocus"):
-        return FOOOCUS
-    return None
+    is_fooocus = str(found.get("version")).startswith("Fooocus")
+    return FOOOCUS if is_fooocus or found.get("metadata_scheme") == "fooocus" else None
 
 
 def read_json_dialect(found: Mapping[str, Any], dialect: JsonDialect, reading: Reading) -> None:
-    """Read an object of one of the generators."""
-    params = found.get(dialect.inside) if dialect.inside else {}
-    if not isinstance(params, Mapping):
-        why = f"{describe(params)} is not the object of parameters"
-        reading.add_unparsed(dialect.inside, why)
-        return
-    said = {**{key: value for key, value in found.items() if key != dialect.inside}, **params}
+    """Read an object of one of the generators.
+
+    Raises:
+        ValueError: its parameters are no object.
+    """
+    said = dict(found)
+    params = said.pop(dialect.inside, None) if dialect.inside else {}
+    if not isinstance(params, dict):
+        raise ValueError(f"{dialect.inside}: {short(params)} is not the object of parameters")  # noqa: TRY004
+    said |= params
     version = to_text(said.pop(dialect.version, None))
     version = version.removeprefix(dialect.generator).strip() if version else None
-    reading.name_generator(dialect.generator, version)
-    reading.set("/provider/name", dialect.generator)
-    reading.set(f"/environment/packages/{dialect.generator}", version)
+    reading.name_provider(dialect.generator, version)
     for key, value in said.items():
-        if key in dialect.keys:
-            reading.take(dialect.keys[key], value, key)
-        elif key == "model" and "model_weights" not in said:
-            model = _describe_model(value, key, reading)
-            reading.set("/model/name", model.get("name"))
-            reading.set("/model/sha256", model.get("sha256"))
+        if key == "model" and "model_weights" not in said:
+            for part, each in _describe_model(value, key, reading).items():
+                reading.set(f"/model/{part}", each)
         elif key == "resolution":
-            size = _PAIR.fullmatch(str(value))
-            for pointer, group in (("/art/width_px", 1), ("/art/height_px", 2)):
-                reading.take(pointer, size[group] if size else value, key)
+            reading.take_size(_PAIR, value, key)
         elif key == "prompt":  # InvokeAI 2 writes a list of texts with weights.
             only = value[0] if isinstance(value, list) and len(value) == 1 else value
             reading.take("/art/prompt", only.get(key) if isinstance(only, Mapping) else only, key)
+        elif key in dialect.keys:
+            reading.take(dialect.keys[key], value, key)
         elif key not in _READ_APART:
             reading.add_other(key, remove_secrets(value, key))
-    adapters = list(_read_adapters(said, reading))
-    reading.set("/model/adapters", adapters or None)
+    reading.set("/model/adapters", list(_read_adapters(said, reading)) or None)
 
 
-def read_novelai(texts: Iterable[tuple[str, str, str]], reading: Reading) -> None:
-    """Read NovelAI's texts, which stand apart or as one object in the lowest bits of pixels.
-
-    Args:
-        texts: chunk, key and text of each; one of them, ``Software``, says NovelAI.
-        reading: takes what they say.
-    """
-    found: dict[str, Any] = {}
-    known = [each for each in texts if each[1] in NOVELAI_TEXTS]
-    for chunk, key, text in sorted(known, key=lambda each: NOVELAI_TEXTS.index(each[1])):
-        reading.chunk = chunk
-        if key == "Software":
+def read_novelai(key: str, text: str, reading: Reading) -> bool:
+    """Read one of NovelAI's texts, which stand apart or in an object in the lowest bits; give false for others."""
+    match key:
+        case "Software":
             reading.set("/provider/name", to_text(text))
             reading.set("/provider/endpoint", "hosted")
-        elif key == "Source":
+        case "Source":
             match = _NOVELAI_SOURCE.fullmatch(text.strip())
             reading.set("/model/name", match[1] if match else to_text(text))
             reading.add_other("model hash", match[2].lower() if match else None)
-        elif key == "Comment":
-            found = read_object(text, reading)
-            read_json_dialect(found, NOVELAI, reading)
-        elif key == "Description" and "prompt" not in found:
+        case "Comment":
+            read_json_dialect(parse_object(text), NOVELAI, reading)
+        case "Description":
             reading.set("/art/prompt", to_text(text))
-        elif text != found.get("prompt"):
+        case "Title" | "Generation time":
             reading.add_other(key, text)
+        case _:
+            return False
+    return True
 
 
 def _describe_model(
@@ -188,11 +172,12 @@ def _describe_model(
     said = raw if isinstance(raw, Mapping) else {"name": raw, "hash": digest}
     name = to_text(said.get("name")) or to_text(said.get("model_name"))
     if name is None:
-        reading.add_unparsed(place, f"{describe(raw)} names no model")
+        reading.add_unparsed(place, f"{short(raw)} names no model")
         return {}
     for key, value in said.items():
         reading.add_other(f"{place}/{key}", to_text(value) if value != name else None)
-    return drop_none(name=name, sha256=to_sha256(str(said.get("hash")).partition("sha256:")[2]))
+    sha256 = convert("/model/sha256", str(said.get("hash")).partition("sha256:")[2])
+    return drop_none(name=name, sha256=sha256)
 
 
 def _read_adapters(said: Mapping[str, Any], reading: Reading) -> Iterator[Value]:
@@ -210,35 +195,34 @@ def _read_adapters(said: Mapping[str, Any], reading: Reading) -> Iterator[Value]
             model, weight, digest = [*each, None, None, None][:3]
         elif isinstance(each, Mapping):
             model, weight = each.get("model") or each.get("lora"), each.get("weight")
-        found = _describe_model(model, f"loras/{at}", reading, digest)
-        if found:
-            yield drop_none(kind="lora", **found, weight=to_weight(weight))
+        if found := _describe_model(model, f"loras/{at}", reading, digest):
+            weight = convert("/model/adapters/0/weight", weight)
+            yield drop_none(kind="lora", **found, weight=weight)
     for kind, key in (("other", "refiner_model"), ("vae", "vae")):
-        if said.get(key) and str(said[key]).lower() not in NO_MODEL:
-            found = _describe_model(said[key], key, reading)
-            yield from [{"kind": kind, **found}] if found else []
+        is_named = said.get(key) and str(said[key]).lower() not in NO_MODEL
+        if is_named and (found := _describe_model(said[key], key, reading)):
+            yield {"kind": kind, **found}
 
 
-def parse_json(text: str) -> Any:
-    """Read one JSON document of a stranger; NaN and numbers beyond a float say nothing.
+def parse_object(text: str) -> dict[str, Any]:
+    """Read a JSON object of a stranger; NaN and numbers beyond a float say nothing.
 
     Raises:
-        ValueError: it is cut, too deep or too long, or says a key twice with two values, of which readers differ
-            in the one that they take. The message says why and where.
+        ValueError: it is none, cut, too deep or too long, or says a key twice with two values, of which readers differ
+            in the one that they take. The message says why.
     """
-    if len(text) > CHARACTERS_MAX:
-        raise ValueError(f"it is longer than {CHARACTERS_MAX} characters")
-    depth = 0
-    for match in _BRACKET_OR_STRING.finditer(text):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
-        if depth > DEPTH_MAX:
-            raise ValueError(f"it is nested deeper than {DEPTH_MAX} at character {match.start()}")
-    return json.loads(
+    depths = accumulate(1 if each in "[{" else -1 for each in _NO_BRACKET.sub("", text))
+    if len(text) > CHARACTERS_MAX or max(depths, default=0) > DEPTH_MAX:
+        raise ValueError(f"it is nested deeper than {DEPTH_MAX}, or too long")
+    found = json.loads(
         text,
         object_pairs_hook=_refuse_repeated,
         parse_float=lambda digits: float(digits) if math.isfinite(float(digits)) else None,
         parse_constant=lambda _: None,
     )
+    if not isinstance(found, dict):
+        raise ValueError(f"it holds {short(found)}, not an object")  # noqa: TRY004
+    return found
 
 
 def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -249,48 +233,15 @@ def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def read_object(text: str, reading: Reading) -> dict[str, Any]:
-    """Read a JSON object; note why not, and give an empty one, where it is none."""
-    try:
-        found = parse_json(text)
-    except ValueError as error:
-        reading.add_unparsed("JSON", str(error))
-        return {}
-    if isinstance(found, dict):
-        return found
-    reading.add_unparsed("JSON", f"it holds {describe(found)}, not an object")
-    return {}
-
-
-def remove_secrets(value: object, name: str = "", depth: int = 0) -> Value | None:
-    """Give a JSON value without secrets, by name and by form; cut off below some depth."""
-    if isinstance(value, str):
-        return REDACTED if is_secret(name, value) else value
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if depth == _KEPT_DEPTH_MAX:
-        return f"<{describe(value)}>"
+def remove_secrets(value: Any, name: str = "") -> Any:
+    """Give a JSON value without secrets, by the name that they have or by how they look."""
     if isinstance(value, dict):
-        return drop_none(
-            **{key: remove_secrets(each, key, depth + 1) for key, each in value.items()}
-        )
-    assert isinstance(value, list), "JSON holds nothing else"
-    members = (remove_secrets(each, name, depth + 1) for each in value)
-    return [each for each in members if each is not None]
-
-
-def is_secret(name: str, value: str) -> bool:
-    """Whether a text is a secret by the name it has, or by how it looks."""
+        return {key: remove_secrets(each, key) for key, each in value.items()}
+    if isinstance(value, list):
+        return [remove_secrets(each, name) for each in value]
+    if not isinstance(value, str):
+        return value
     raw = name.encode("utf-8", "replace")[:200], value.encode("utf-8", "replace")
     # InvokeAI calls the id of a model its key.
-    named = bool(value.strip()) and name != "key" and is_secret_value(*raw, given=True)
-    return named or _CREDENTIAL.search(value) is not None
-
-
-def has_secret(name: str, value: object) -> bool:
-    """Whether a JSON value has a secret anywhere in it."""
-    if isinstance(value, dict):
-        return any(has_secret(str(key), each) for key, each in value.items())
-    if isinstance(value, list):
-        return any(has_secret(name, each) for each in value)
-    return isinstance(value, str) and is_secret(name, value)
+    is_named = bool(value.strip()) and name != "key" and is_secret_value(*raw, given=True)
+    return REDACTED if is_named or _CREDENTIAL.search(value) else value

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import ImportRefused, PayloadRefused
 from twice.assets.importers.detect import import_file
-from twice.assets.importers.result import Imported, Provenance, Value, is_same
+from twice.assets.importers.result import Imported, Value
+from twice.assets.log.block import EXCUSE
 from twice.assets.log.drafts import without_wanted
 from twice.assets.log.io import (
     examine,
@@ -32,13 +32,12 @@ from twice.assets.log.io import (
 )
 from twice.assets.log.kinds import Fault, says_nothing
 from twice.assets.log.models import EvidenceLevel
-from twice.assets.media.measure import digest_file, measure_file
-from twice.assets.media.payload import NO_PAYLOAD, digest_payload
+from twice.assets.media.measure import measure_file
+from twice.assets.media.payload import NO_PAYLOAD
 from twice.assets.store.seal import write_log
 from twice.errors import ExtraMissing
 
 FORMAT: Final = "twice.asset-import/1"
-_MISSING: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +51,10 @@ class ImportConflict:
 
 @dataclass(slots=True)
 class LogMerge:
-    """A log after a file was read into it.
+    """A log after a file was read into it: a new revision, a fuller draft, or the same document; and its fields.
 
-    Args:
-        document: the new revision, a draft with more in it, or the log as it was where nothing changed.
-        filled: fields that the log did not have.
-        confirmed: fields that were declared and that the file says as well.
-        taken: fields whose value in the log was replaced, because the file's was chosen.
-        same: fields that agree already.
-        conflicts: fields in which log and file differ; the document keeps the log's value.
-        unfit: fields whose value a log does not take, with the reason.
+    The log lacked those ``filled``, and a person alone had declared those ``confirmed``. Of those ``taken`` the file's
+    value was chosen. In ``conflicts`` the log's value stays, and what is ``unfit`` a log does not take, with the reason.
     """
 
     document: dict[str, Any]
@@ -82,12 +75,8 @@ class LogMerge:
 class LogImport:
     """What an import came to.
 
-    Args:
-        imported: what the file says.
-        measured: figures of the delivered file; empty where it is no picture or sound, or cannot be decoded.
-        merge: the log after it; None without one.
-        result: conflict, ambiguous, nothing or settled.
-        settled: whether all that may be written is settled.
+    ``measured`` is empty where the file is no picture or sound, or cannot be decoded. ``result`` is conflict,
+    ambiguous, nothing or settled; ``settled`` says whether all that may be written is.
     """
 
     imported: Imported
@@ -115,12 +104,8 @@ class LogImport:
             log["unfit"] = [{"pointer": at, "why": why} for at, why in self.merge.unfit]
             log["written"] = self.written
         return {
-            "format": FORMAT,
-            "result": self.result,
-            **self.imported.to_json(),
-            "measured": dict(self.measured),
-            "log": log,
-        }
+            "format": FORMAT, "result": self.result, **asdict(self.imported), "measured": self.measured, "log": log,
+        }  # fmt: skip
 
 
 def import_into_log(
@@ -146,37 +131,44 @@ def import_into_log(
         AssetMissing: E-ASSET-FILE-001: the file cannot be read.
         ImportRefused: E-ASSET-IMPORT-001: a choice chose nothing, or the log is about another file.
         LogUnreadable, LogRefused: E-ASSET-LOG-001, E-ASSET-LOG-002: the log cannot be filled.
+        PayloadRefused: E-PAYLOAD-001: the log is about a payload, and the file's cannot be told.
     """
     on_progress(f"reading {file.name}")
-    imported, merged = choose_candidates(import_file(file), chosen), None
-    if into is not None:
-        log = _read_log(into)
-        if not force:
-            _refuse_other(log, into, file)
-        merged = merge_into(log, imported, chosen)
-    refuse_empty_choices(imported, merged, chosen)
+    imported = import_file(file, chosen)
+    log = None if into is None else _read_log(into)
+    check_choices(imported, chosen, log or {})
     on_progress(f"measuring {file.name}")
+    about = ((log or {}).get("asset") or {}) if not force else {}
+    wanted = about.get("payload") if about.get("file_sha256") != imported.sha256 else None
+    payload, measured = {}, {}
+    try:
+        asset = to_document(measure_file(file))
+        payload, measured = asset["payload"], asset.get("measured", {})
+    except (ExtraMissing, PayloadRefused):
+        if wanted:
+            raise
+    if payload.get("method") == NO_PAYLOAD:
+        payload = {}  # A project or a graph fills any log.
+    elif wanted not in (None, payload):
+        raise ImportRefused(
+            f"{file} is not the asset that {into} is about: its payload is {' '.join(payload.values())}.",
+            f"Expected the payload {' '.join(wanted.values())}.",
+            "Name the log's own asset, or fill the log from this file all the same: --force",
+        )
+    merged = None if log is None else merge_into(log, imported, chosen)
     result = "settled" if imported.values else "nothing"
     if merged is not None and (merged.conflicts or merged.unfit):
         result = "conflict"
     elif imported.ambiguities:
         result = "ambiguous"
-    try:
-        measured = dict(to_document(measure_file(file)).get("measured", {}))
-    except (ExtraMissing, PayloadRefused):
-        measured = {}
     settled = result == "settled" or (merge and result != "nothing")
     found = LogImport(
         imported=imported, measured=measured, merge=merged, result=result, settled=settled
     )
     if into is not None and merged is not None and found.written:
-        if not force and "asset" not in merged.document:
+        if payload and not force:
             # A draft says which picture or sound filled it, so that it is sealed with that one alone.
-            with suppress(PayloadRefused):
-                own = digest_payload(file)
-                if own.method != NO_PAYLOAD:
-                    said = {"method": own.method, "digest": own.digest}
-                    merged.document["asset"] = {"payload": said}
+            merged.document.setdefault("asset", {"payload": payload})
         write_log(into, merged.document)
     return found
 
@@ -192,24 +184,27 @@ def _read_log(path: Path) -> dict[str, Any]:
     return document
 
 
-def _refuse_other(log: Mapping[str, Any], path: Path, file: Path) -> None:
-    """Refuse a picture or a sound that is not what the log is about; a project has no payload of its own."""
-    asset = log.get("asset") or {}
-    said = asset.get("payload") or {}
-    if None in (said.get("digest"), said.get("method")):
-        return
-    if asset.get("file_sha256") == digest_file(file):
-        return
-    found = digest_payload(file)
-    if found.method != NO_PAYLOAD and (found.method, found.digest) != (
-        said["method"],
-        said["digest"],
-    ):
-        raise ImportRefused(
-            f"{file} is not the asset that {path} is about: its payload is {found.method} {found.digest}.",
-            f"Expected the payload {said['method']} {said['digest']}.",
-            "Name the log's own asset, or fill the log from this file all the same: --force",
-        )
+def check_choices(imported: Imported, chosen: Mapping[str, Value], log: Mapping[str, Any]) -> None:
+    """Check that each choice took one of the values there: a candidate of the file's, its value, or the log's.
+
+    Raises:
+        ImportRefused: E-ASSET-IMPORT-001: a choice took nothing.
+    """
+    candidates = {each.pointer: each.candidates for each in imported.ambiguities}
+    for pointer, value in chosen.items():
+        offered = list(candidates.get(pointer, ()))
+        if pointer in imported.values:
+            offered = [
+                each for each in (imported.values[pointer], _find(log, pointer)) if each is not None
+            ]
+        if value not in offered:
+            shown = ", ".join(repr(each)[:60] for each in offered[:8])
+            raise ImportRefused(
+                f"{value!r} was chosen for {pointer}, and it is not one of the values there.",
+                f"Expected one of {shown}." if shown else "Expected a field that the file says.",
+                "See what is open: twice asset import FILE",
+                pointer=pointer,
+            )
 
 
 def merge_into(
@@ -235,19 +230,18 @@ def merge_into(
             pointer=foreign,
         )
     after: dict[str, Any] = copy.deepcopy(dict(document))
+    filled_in = without_wanted(document)
     result = LogMerge(after)
     for pointer, value in imported.values.items():
-        known = _find(after, pointer)
-        # What nobody filled in of a draft counts as missing, like null and "unknown".
-        is_wanted = isinstance(known, dict | list) and known and not without_wanted([known])
-        is_open = known is _MISSING or is_wanted or says_nothing(known)
-        if is_open or (not is_same(known, value) and is_same(chosen.get(pointer, known), value)):
+        known = _find(filled_in, pointer)
+        is_open = says_nothing(known)
+        if is_open or (known != value and chosen.get(pointer, known) == value):
             if why := _find_misfit(after, pointer, value):
                 result.unfit.append((pointer, why))
                 continue
             _put(after, pointer, value)
             (result.filled if is_open else result.taken).append(pointer)
-        elif is_same(known, value):
+        elif known == value:
             level = document.get("evidence", {}).get(pointer, {}).get("level")
             is_declared = level in (None, EvidenceLevel.DECLARED.value)
             (result.confirmed if is_declared else result.same).append(pointer)
@@ -268,27 +262,23 @@ def merge_into(
     return result
 
 
-def _find(document: Mapping[str, Any], pointer: str) -> Any:
-    """Give the value at a pointer; a reason why a block does not apply stands for all in it."""
-    found: Any = document
+def _find(document: Any, pointer: str) -> Any:
+    """Give the value at a pointer, or None; a reason why a block does not apply stands for all in it."""
     for step in unescape(pointer):
-        if isinstance(found, Mapping) and "not_applicable" in found:
-            return found
-        if not isinstance(found, Mapping) or step not in found:
-            return _MISSING
-        found = found[step]
-    return found
+        if not isinstance(document, Mapping) or EXCUSE in document:
+            break
+        document = document.get(step)
+    return document
 
 
 def _put(document: dict[str, Any], pointer: str, value: Value) -> None:
     *around, last = unescape(pointer)
-    block = document
     for step in around:
-        inner = block.get(step)
-        if not isinstance(inner, dict) or "not_applicable" in inner:
-            inner = block[step] = {}
-        block = inner
-    block[last] = copy.deepcopy(value)
+        inner = document.get(step)
+        if not isinstance(inner, dict) or EXCUSE in inner:
+            inner = document[step] = {}
+        document = inner
+    document[last] = copy.deepcopy(value)
 
 
 def _find_misfit(document: Mapping[str, Any], pointer: str, value: Value) -> str:
@@ -300,51 +290,3 @@ def _find_misfit(document: Mapping[str, Any], pointer: str, value: Value) -> str
         if inside and problem.fault is not Fault.MISSING:
             return f"{problem.found} is not {problem.expected}"
     return ""
-
-
-def choose_candidates(imported: Imported, chosen: Mapping[str, Value]) -> Imported:
-    """Settle ambiguities by what was chosen.
-
-    Raises:
-        ImportRefused: E-ASSET-IMPORT-001: what was chosen is none of the candidates.
-    """
-    values, evidence = dict(imported.values), dict(imported.evidence)
-    for doubt in imported.ambiguities:
-        if doubt.pointer not in chosen:
-            continue
-        matching = [each for each in doubt.candidates if is_same(each, chosen[doubt.pointer])]
-        if not matching:
-            raise _refuse_choice(doubt.pointer, chosen, doubt.candidates)
-        values[doubt.pointer] = matching[0]
-        place = f"chosen among {len(doubt.candidates)}: {doubt.why}"
-        evidence[doubt.pointer] = Provenance(place, imported.file, imported.sha256)
-    left = tuple(each for each in imported.ambiguities if each.pointer not in chosen)
-    return replace(imported, values=values, evidence=evidence, ambiguities=left)
-
-
-def refuse_empty_choices(
-    imported: Imported, merged: LogMerge | None, chosen: Mapping[str, Value]
-) -> None:
-    """Refuse a choice that chose nothing.
-
-    Raises:
-        ImportRefused: E-ASSET-IMPORT-001: it is of a field that the file does not say, or of neither value.
-    """
-    for pointer, value in chosen.items():
-        known: list[Value] = [imported.values[pointer]] if pointer in imported.values else []
-        in_log: Any = _find(merged.document, pointer) if merged is not None and known else _MISSING
-        known += [in_log] if in_log is not _MISSING else []
-        if not any(is_same(each, value) for each in known):
-            raise _refuse_choice(pointer, chosen, known)
-
-
-def _refuse_choice(
-    pointer: str, chosen: Mapping[str, Value], candidates: tuple[Value, ...] | list[Value]
-) -> ImportRefused:
-    offered = ", ".join(repr(each)[:60] for each in candidates[:8])
-    return ImportRefused(
-        f"{chosen[pointer]!r} was chosen for {pointer}, and it is not one of the values there.",
-        f"Expected one of {offered}." if offered else "Expected a field that the file says.",
-        "See what is open: twice asset import FILE",
-        pointer=pointer,
-    )

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Any, BinaryIO, Final
 
-from twice.assets.importers.result import Reading, Value, to_meter, to_tempo
+from twice.assets.importers.result import Reading, Value
 from twice.assets.media.sniff import Damaged, decoding, load_library
 
 MIDI_BYTES_MAX: Final = 2 << 20
@@ -30,55 +30,51 @@ _NAMED = re.compile(
 
 
 def read_midi(file: BinaryIO, reading: Reading) -> None:
-    """Read tempo, meter and key of a MIDI file, with where they change."""
+    """Read tempo, meter and key of a MIDI file, with where they change.
+
+    Raises:
+        Damaged: mido cannot read it, or it is too long.
+    """
     reading.begin("MIDI")
-    size = file.seek(0, 2)
+    if file.seek(0, 2) > MIDI_BYTES_MAX:
+        raise Damaged(f"it is longer than {MIDI_BYTES_MAX >> 20} MiB")
     file.seek(0)
-    if size > MIDI_BYTES_MAX:
-        reading.add_unparsed("file", f"it is longer than {MIDI_BYTES_MAX >> 20} MiB")
-        return
-    try:
-        with decoding("mido"):
-            midi = load_library("mido").MidiFile(file=file)
-    except Damaged as damage:
-        reading.add_unparsed("file", damage.why)
-        return
+    with decoding("mido"):
+        midi = load_library("mido").MidiFile(file=file)
     reading.name_generator("MIDI file")
     reading.add_other("format", midi.type)
     # mido reads a division into frames of SMPTE as a number below 0.
     is_timed = midi.ticks_per_beat > 0
     reading.add_other("ticks per quarter note", midi.ticks_per_beat if is_timed else None)
-    events: dict[str, list[tuple[int, Any]]] = {}
-    for track in midi.tracks:
-        tick = 0
-        for message in track:
-            tick += message.time
-            if message.type in {"set_tempo", "time_signature", "key_signature"}:
-                events.setdefault(message.type, []).append((tick, _to_value(message)))
     for pointer, kind, default in (
         ("/audio/tempo_bpm", "set_tempo", 120), ("/audio/time_signature", "time_signature", "4/4"),
         ("/audio/key", "key_signature", None),
     ):  # fmt: skip
-        found = events.get(kind, [])
-        values = [value for _, value in found]
-        if None in values:
-            reading.add_unparsed(kind, f"an event holds no value for {pointer}")
-        first = min((tick for tick, _ in found), default=0)
-        if kind == "set_tempo" and any(values) and not is_timed:
+        values: list[Value] = []
+        first = None
+        for track in midi.tracks:
+            tick = 0
+            for message in track:
+                tick += message.time
+                if message.type == kind:
+                    values.append(_to_value(message))
+                    first = tick if first is None else min(tick, first)
+        why = "it changes"
+        if first and default is not None:
+            values.insert(0, default)
+            why = f"it is first said at tick {first}"
+        reading.settle(pointer, values, kind, why)
+        if kind == "set_tempo" and not is_timed:
             why = "time is counted in SMPTE frames, or a quarter note has no ticks"
-            reading.add_candidates(pointer, filter(None, values), why)
-        elif first > 0 and default is not None:
-            reading.settle(pointer, [default, *values], f"it is first said at tick {first}")
-        else:
-            reading.settle(pointer, values, "it changes")
+            reading.doubt_stated([pointer], why)
 
 
-def _to_value(message: Any) -> Value | None:
+def _to_value(message: Any) -> Value:
     if message.type == "set_tempo":
-        bpm = 60_000_000 / message.tempo if message.tempo else 0.0
-        return to_tempo(int(bpm) if bpm.is_integer() else round(bpm, 6))
+        bpm = 60_000_000 / message.tempo if message.tempo else 0
+        return int(bpm) if bpm == int(bpm) else round(bpm, 6)
     if message.type == "time_signature":
-        return to_meter(message.numerator, message.denominator)
+        return f"{message.numerator}/{message.denominator}"
     tone = str(message.key)
     return f"{tone[:-1]} minor" if tone.endswith("m") else f"{tone} major"
 

@@ -1,7 +1,7 @@
 """What a file says of its making: values by JSON pointer, where each stood, what is open, and the rest.
 
 Dialects tell a ``Reading`` what the chunks of one file say; it concludes with an ``Imported``. Two statements about one
-field that differ make an ambiguity, never a winner. Texts and numbers become values of a log here.
+field that differ make an ambiguity, never a winner. What a field takes is what the model of a log says.
 
 Invariant: a pointer is in ``values``, with evidence, or ambiguous, never both.
 """
@@ -9,24 +9,35 @@ Invariant: a pointer is in ``values``, with evidence, or ambiguous, never both.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from twice.assets.log.kinds import says_nothing
+from pydantic_core import PydanticCustomError
+
+from twice.assets.log.fields import FIELDS, find_pointer
+from twice.assets.log.io import short
+from twice.assets.log.kinds import (
+    SEED,
+    WHOLE_MAX,
+    NumberKind,
+    SettingKind,
+    ValueKind,
+    says_nothing,
+)
+from twice.assets.media.sniff import Damaged
 from twice.foundation.printable import pluralize
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value]"
-_N = TypeVar("_N", int, float)
 
-OTHER_MAX: Final = 1024
 UNPARSED_MAX: Final = 256
 CANDIDATES_MAX: Final = 64
-_EXACT_MAX: Final = 2**53 - 1  # Beyond it, readers of JSON differ in the number that they take.
+NO_CHOICE: Final[Mapping[str, Value]] = MappingProxyType({})
 NO_MODEL: Final = ("automatic", "default (model)", "none")
 """What generators write, in small letters, where no model was chosen beside the main one."""
 _SEED: Final = "/seed/effective"
-_INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?"
 )
@@ -66,7 +77,7 @@ class Imported:
         file: the name for evidence.
         sha256: of the file, in hexadecimal.
         generator: the program that wrote it; several are joined by `` + ``.
-        generator_version: as the file says it, or nothing.
+        generator_version: as the file says it; "" where it does not.
         values: by JSON pointer into a determinism log.
         evidence: where each of the values stood.
         ambiguities: sorted by pointer.
@@ -77,16 +88,12 @@ class Imported:
     file: str
     sha256: str
     generator: str
-    generator_version: str | None
+    generator_version: str
     values: Mapping[str, Value]
     evidence: Mapping[str, Provenance]
     ambiguities: tuple[Ambiguity, ...]
     not_understood: tuple[Unparsed, ...]
     other: Mapping[str, Mapping[str, Value]]
-
-    def to_json(self) -> dict[str, Any]:
-        """Give it as JSON, without a format number of its own."""
-        return asdict(self) | {"generator_version": self.generator_version or ""}
 
 
 class _Statement(NamedTuple):
@@ -109,22 +116,41 @@ class Reading:
     sha256: str
     chunk: str = ""
     _part: int = 0
-    _generators: list[str] = field(default_factory=list)
-    _versions: list[str] = field(default_factory=list)
+    _generators: dict[str, str] = field(default_factory=dict)
     _statements: dict[str, list[_Statement]] = field(default_factory=dict)
     _doubts: dict[str, tuple[list[Value], str]] = field(default_factory=dict)
     _other: dict[str, dict[str, Value]] = field(default_factory=dict)
-    _unparsed: list[Unparsed] = field(default_factory=list)
+    _unparsed: dict[Unparsed, None] = field(default_factory=dict)
 
     def begin(self, chunk: str) -> None:
         """Begin with another chunk."""
         self.chunk = chunk
         self._part += 1
 
+    @contextmanager
+    def reporting(self) -> Iterator[None]:
+        """Note that a chunk is not understood where reading it ends in an error about its bytes."""
+        try:
+            yield
+        except (Damaged, ValueError) as damage:
+            self.add_unparsed("", str(damage))
+
     def name_generator(self, name: str, version: str | None = None) -> None:
         """Name the program that wrote the chunk."""
-        self._generators.append(name)
-        self._versions += [version] if version else []
+        self._generators[name] = version or self._generators.get(name, "")
+
+    def name_provider(self, name: str, version: str | None = None) -> None:
+        """Name the program or service that rendered, as generator and as provider."""
+        self.name_generator(name, version)
+        self.set("/provider/name", name)
+        self.set(f"/environment/packages/{name}", version)
+
+    def name_daw(self, generator: str, name: str | None, version: str | None) -> None:
+        """Name the workstation whose project the file is."""
+        self.name_generator(generator, version)
+        self.set("/audio/daw/name", name)
+        self.set("/audio/daw/version", version)
+        self.set("/audio/daw/project_sha256", self.sha256)
 
     def set(self, pointer: str, value: Value | None) -> None:
         """State a value; ``None`` states nothing."""
@@ -132,23 +158,35 @@ class Reading:
             statement = _Statement(self._part, self.chunk, value)
             self._statements.setdefault(pointer, []).append(statement)
 
+    def take_size(self, pattern: re.Pattern[str], raw: object, key: str) -> None:
+        """State a width and a height that stand in one text, as the groups of a pattern."""
+        match = pattern.fullmatch(str(raw))
+        for pointer, group in (("/art/width_px", 1), ("/art/height_px", 2)):
+            self.take(pointer, match[group] if match else raw, key)
+
     def take(self, pointer: str, raw: object, key: str) -> None:
         """State a value as the log takes it, or report the key whose value is none.
 
         A seed that is no seed makes the seed ambiguous: the program drew one, and it is not written down.
         """
-        value = CONVERTERS[pointer](raw)
+        value = convert(pointer, raw)
         if value is not None:
             self.set(pointer, value)
         elif pointer == _SEED and raw is not None:
-            why = f"{key}: {str(raw)[:80]!r} says nothing of the seed that was used"
+            why = f"{key}: {short(raw)} says nothing of the seed that was used"
             self.add_candidates(pointer, [], why)
         elif raw is not None and raw != "":
-            self.add_unparsed(key, f"{describe(raw)} is no value for {pointer}")
+            self.add_unparsed(key, f"{short(raw)} is no value for {pointer}")
 
-    def settle(self, pointer: str, values: Iterable[Value | None], why: str) -> None:
-        """State the one value that all say, or report several as ambiguous; ``None`` says nothing."""
-        found = list_distinct(each for each in values if each is not None)
+    def settle(self, pointer: str, raws: Iterable[object], key: str, why: str) -> None:
+        """Take the one value that all say, or report several as ambiguous; ``None`` says nothing."""
+        found: list[Value] = []
+        for raw in list_distinct(each for each in raws if each is not None):
+            if (value := convert(pointer, raw)) is not None:
+                found.append(value)
+            else:
+                self.add_unparsed(key, f"{short(raw)} is no value for {pointer}")
+        found = list_distinct(found)
         if len(found) == 1:
             self.set(pointer, found[0])
         elif found:
@@ -159,110 +197,110 @@ class Reading:
         known, first = self._doubts.get(pointer, ([], why))
         self._doubts[pointer] = ([*known, *candidates], first)
 
+    def doubt_stated(self, pointers: Iterable[str], why: str) -> None:
+        """Make those of some fields ambiguous of which a value is stated."""
+        for pointer in self._statements.keys() & set(pointers):
+            self.add_candidates(pointer, [], why)
+
     def add_other(self, key: str, value: Value | None) -> None:
-        """Keep what has no field in a log; of one key the first, and at most ``OTHER_MAX`` keys of a chunk."""
-        kept = self._other.setdefault(self.chunk, {})
-        if value is not None and len(kept) < OTHER_MAX:
-            kept.setdefault(key, value)
-        elif value is not None:
-            self.add_unparsed(
-                self.chunk, f"it holds more than {OTHER_MAX} keys that are not a log's"
-            )
+        """Keep what has no field in a log; of one key the first."""
+        if value is not None:
+            self._other.setdefault(self.chunk, {}).setdefault(key, value)
 
     def add_unparsed(self, place: str, why: str) -> None:
-        """Note what was not understood, each once."""
-        noted = Unparsed(f"{self.chunk}: {place}" if self.chunk else place, why)
-        if len(self._unparsed) < UNPARSED_MAX and noted not in self._unparsed:
-            self._unparsed.append(noted)
+        """Note what was not understood, each once; "" is the chunk as a whole."""
+        where = ": ".join(filter(None, (self.chunk or self.file, place)))
+        if len(self._unparsed) < UNPARSED_MAX:
+            self._unparsed[Unparsed(where, why)] = None
 
-    def has_statement(self, pointer: str) -> bool:
-        """Whether a value is stated."""
-        return pointer in self._statements
-
-    def conclude(self) -> Imported:
-        """Join all statements: values on which they agree, and ambiguities."""
+    def conclude(self, chosen: Mapping[str, Value]) -> Imported:
+        """Join all statements: values on which they agree or of which one is chosen, and ambiguities."""
         values: dict[str, Value] = {}
         evidence: dict[str, Provenance] = {}
         ambiguities: list[Ambiguity] = []
         for pointer in dict.fromkeys([*self._statements, *self._doubts]):
             said = self._statements.get(pointer, [])
             doubted, why = self._doubts.get(pointer, ([], ""))
-            candidates = list_distinct([*(each.value for each in said), *doubted])
-            why = why or self._find_conflict(said)
-            if why:
-                few = tuple(candidates[:CANDIDATES_MAX])
-                ambiguities.append(Ambiguity(pointer, few, why))
+            if why := why or self._find_conflict(said):
+                candidates = list_distinct([*(each.value for each in said), *doubted])
+                if chosen.get(pointer) in candidates:
+                    values[pointer] = chosen[pointer]
+                    place = f"chosen among {len(candidates)}: {why}"
+                    evidence[pointer] = Provenance(place, self.file, self.sha256)
+                else:
+                    few = tuple(candidates[:CANDIDATES_MAX])
+                    ambiguities.append(Ambiguity(pointer, few, why))
             elif said[0].value != "":
                 values[pointer] = said[0].value
                 evidence[pointer] = Provenance(said[0].chunk, self.file, self.sha256)
-        versions = set(self._versions)
+        versions = set(filter(None, self._generators.values()))
         return Imported(
             file=self.file,
             sha256=self.sha256,
-            generator=" + ".join(dict.fromkeys(self._generators)),
-            generator_version=self._versions[0] if len(versions) == 1 else None,
+            generator=" + ".join(self._generators),
+            generator_version=versions.pop() if len(versions) == 1 else "",
             values=values,
             evidence=evidence,
             ambiguities=tuple(sorted(ambiguities, key=lambda each: each.pointer)),
             not_understood=tuple(self._unparsed),
-            other={chunk: kept for chunk, kept in self._other.items() if kept},
+            other=self._other,
         )
 
     def _find_conflict(self, said: list[_Statement]) -> str:
         """Say why statements that nobody doubts give no value; empty where they do."""
-        differing = next((each for each in said if not is_same(each.value, said[0].value)), None)
+        differing = next((each for each in said if each.value != said[0].value), None)
         if differing is not None:
             if differing.chunk == said[0].chunk:
                 return f"{differing.chunk} says it twice, and differently"
             return f"{said[0].chunk} and {differing.chunk} differ"
         # Chunks with two seeds tell of two pictures: what one of them says alone may be of either.
         seeded = {each.part: each for each in self._statements.get(_SEED, [])}
-        speaking = {each.part for each in said}
-        silent = [part for part in seeded if part not in speaking]
-        seeds = list_distinct(each.value for each in seeded.values())
+        silent = seeded.keys() - {each.part for each in said}
+        seeds = {each.value for each in seeded.values()}
         if len(seeds) > 1 and 0 < len(silent) < len(seeded):
-            return f"{said[0].chunk} says it, and {seeded[silent[0]].chunk} has another seed"
+            return f"{said[0].chunk} says it, and {seeded[min(silent)].chunk} has another seed"
         return ""
 
 
-def list_distinct(values: Iterable[Value]) -> list[Value]:
-    """Give each value once, in the order in which they came; 8 is 8.0, and 1 is not true."""
-    found: dict[object, Value] = {}
-    for value in values:
-        is_block = isinstance(value, list | dict)
-        found.setdefault(repr(value) if is_block else (isinstance(value, bool), value), value)
-    return list(found.values())
+def list_distinct(values: Iterable[Any]) -> list[Any]:
+    """Give each value once, in the order in which they came; 8 is 8.0."""
+    return list({repr(v) if isinstance(v, list | dict) else v: v for v in values}.values())
 
 
-def is_same(a: Value, b: Value) -> bool:
-    """Whether two values say the same."""
-    return isinstance(a, bool) == isinstance(b, bool) and a == b
+def convert(pointer: str, raw: object) -> Any:
+    """Convert what a file says to what a field of a log takes; None where it is no value of it.
 
-
-def to_integer(value: object) -> int | None:
-    """Give a whole number of at most 20 digits; a float only where it is one exactly."""
-    if isinstance(value, bool):
+    An empty prompt is given back as "", which fills no field and differs from another prompt.
+    """
+    kind = FIELDS[find_pointer(pointer.split("/")[1:])].shape
+    if raw == "" and pointer.endswith("prompt"):
+        return raw
+    value: object = raw if isinstance(raw, str) else None
+    if kind is SEED:
+        value = to_seed(raw)
+    elif isinstance(kind, NumberKind | SettingKind):
+        value = to_number(raw)
+    assert isinstance(kind, ValueKind), "a dialect takes single values"
+    try:
+        return kind.take(value)
+    except PydanticCustomError:
         return None
-    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
-        value = int(value)
-    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT_MAX:
-        value = int(value)
-    return value if isinstance(value, int) and abs(value) < 10**20 else None
 
 
 def to_number(value: object) -> int | float | None:
     """Give a finite number that JSON keeps; one written as whole stays whole."""
-    found: int | float | None = value if isinstance(value, float) else to_integer(value)
-    if found is None and isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        found = float(value)
-    return found if found is not None and abs(found) <= _EXACT_MAX else None
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value) if set(value) & set(".eE") else int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if abs(value) <= WHOLE_MAX else None
 
 
 def to_seed(value: object) -> str | None:
-    """Give a seed as decimal digits; ``None`` for -1, words, fractions and more than 64 bits."""
-    # A seed that went through a float may have lost its last digits.
-    found = None if isinstance(value, float) else to_integer(value)
-    return str(found) if found is not None and 0 <= found < 2**64 else None
+    """Give a seed as decimal digits; ``None`` for -1, words, floats (which lose digits) and more than 64 bits."""
+    if isinstance(value, str) and re.fullmatch("[0-9]{1,20}", value.strip()):
+        value = int(value)
+    return str(value) if type(value) is int and 0 <= value < 2**64 else None
 
 
 def to_text(value: object) -> str | None:
@@ -270,72 +308,6 @@ def to_text(value: object) -> str | None:
     return value if isinstance(value, str) and not says_nothing(value) else None
 
 
-def _make_limited(
-    convert: Callable[[object], _N | None], least: float, most: float
-) -> Callable[[object], _N | None]:
-    def convert_within(value: object) -> _N | None:
-        found = convert(value)
-        return found if found is not None and least <= found <= most else None
-
-    return convert_within
-
-
-to_count = _make_limited(to_integer, 1, 10**9)
-"""Give a number of steps or pixels."""
-to_weight = _make_limited(to_number, -1000, 1000)
-"""Give an adapter's weight."""
-to_tempo = _make_limited(to_number, 0.001, 10**6)
-"""Give beats per minute."""
-
-
-def to_meter(beats: object, unit: object) -> str | None:
-    """Give a time signature such as ``6/8``."""
-    parts = [to_count(beats), to_count(unit)]
-    return f"{parts[0]}/{parts[1]}" if all(each and each < 10**4 for each in parts) else None
-
-
-def _make_matcher(pattern: str) -> Callable[[object], str | None]:
-    compiled = re.compile(pattern)
-    return lambda value: value if isinstance(value, str) and compiled.fullmatch(value) else None
-
-
-to_sha256 = _make_matcher("[0-9a-f]{64}")
-"""Give a whole sha256 in hexadecimal; a short hash is none."""
-
-
-def _to_prompt(value: object) -> str | None:
-    return "" if value == "" else to_text(value)  # An empty prompt is one; it fills no field.
-
-
-Converter: TypeAlias = Callable[[object], "Value | None"]
-CONVERTERS: Final[Mapping[str, Converter]] = {
-    "/model/name": to_text,
-    "/seed/effective": to_seed,
-    "/art/prompt": _to_prompt,
-    "/art/negative_prompt": _to_prompt,
-    "/art/width_px": to_count,
-    "/art/height_px": to_count,
-    "/art/aspect_ratio": _make_matcher("[1-9][0-9]{0,8}:[1-9][0-9]{0,8}"),
-    "/art/steps": to_count,
-    "/art/guidance": _make_limited(to_number, 0, 10**6),
-    "/art/sampler": to_text,
-    "/art/scheduler": to_text,
-    "/art/denoise": _make_limited(to_number, 0, 1),
-    "/art/rng_device": to_text,
-    "/art/batch_size": to_count,
-    "/art/batch_index": _make_limited(to_integer, 0, 10**9),
-    "/art/settings/clip_skip": to_integer,
-    "/art/settings/conditioning_guidance": _make_limited(to_number, 0, 10**6),
-}
-"""How a field of a log takes what a file says, for the fields that dialects name in tables."""
-
-
 def drop_none(**members: Value | None) -> dict[str, Value]:
     """Give a block of a log in which what is not known is left out."""
     return {key: value for key, value in members.items() if value is not None}
-
-
-def describe(value: object) -> str:
-    """Show the beginning of a JSON value, for a reason that people read."""
-    kinds = {dict: "an object", list: "a list", type(None): "null"}
-    return kinds.get(type(value)) or repr(value)[:80]

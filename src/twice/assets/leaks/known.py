@@ -1,8 +1,8 @@
 """A project's own values, looked for as they are: ids of logs, hashes, seeds, names.
 
-Values without blanks are looked up among the words of a text, so that a thousand logs cost as much as one. Short ones
-(under six characters), and of logs single words in letters alone, would be found everywhere and are left out; how many
-were is told. The file name of an asset says nothing of its making, so the copy that players get may keep it.
+Short values (under six characters), and of logs single words in letters alone, would be found everywhere and are left
+out; how many were is told. The file name of an asset says nothing of its making, so the copy that players get may keep
+it.
 
 Invariant: a value is compared in lower case and whole, never as a part of a longer word.
 """
@@ -12,20 +12,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from twice.assets.errors import LeaksRefused
+from twice.assets.leaks.text import Keywords
 from twice.assets.log.block import EXCUSE
 from twice.assets.log.fields import FIELDS
 from twice.assets.log.kinds import DIGEST, SEED, SHA256, SettingKind, TextKind
 
 _VALUE_MIN: Final = 6  # characters
-_WORD: Final = re.compile(rb"[\w-]{6,256}")
-_LONG_WORD: Final = re.compile(rb"[\w./:@+-]{6,256}")
+_PHRASE_MAX: Final = 120  # bytes of a longer text that are looked for, up to the end of a word
 _FILE_MAX: Final = 64 << 20
 _PLAIN: Final = re.compile(r"[^\W\d_]{1,40}")
+_JOINED: Final = re.compile(rb"[\w-]")
 SHARED: Final = (
     "/created", "/producer", "/promise", "/provider/name", "/environment", "/asset/file", "/asset/media_type", "/asset/payload/method", "/asset/measured",
     "/model/version", "/model/adapters/*/version", "/seed/each/*/step",
@@ -44,36 +46,32 @@ Seeds and digests below them are a project's own all the same. Every other text 
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KnownValues:
     """What is looked for literally.
 
     Args:
-        words: values of one word, in lower case, and what each is.
-        phrases: values of several words, likewise.
+        values: in lower case, and what each is.
         short: how many values were left out because any text may have them.
     """
 
-    words: dict[bytes, str]
-    phrases: dict[bytes, str]
+    values: dict[bytes, str] = field(default_factory=dict)
     short: int = 0
 
-    def find(self, lowered: bytes) -> Iterator[tuple[int, bytes, str]]:
-        """Yield where a value stands in a text in lower case: offset, value, what it is."""
-        for pattern in (_WORD, _LONG_WORD) if self.words else ():
-            for found in pattern.finditer(lowered):
-                word = found[0] if pattern is _WORD else found[0].rstrip(b".:/")
-                what = self.words.get(word)
-                if what is not None and (pattern is _WORD or not word.isalnum()):
-                    yield found.start(), word, what
-        for phrase, what in self.phrases.items():
-            at = lowered.find(phrase)
-            while at >= 0:
-                yield at, phrase, what
-                at = lowered.find(phrase, at + len(phrase))
+    @cached_property
+    def _words(self) -> Keywords:
+        return Keywords(self.values)
+
+    def find(self, lowered: bytes) -> Iterator[tuple[tuple[int, int], str]]:
+        """Yield where a value begins and ends in a text in lower case, and what it is."""
+        for value, places in self._words.find(lowered).items() if self.values else ():
+            for start in places:
+                end = start + len(value)
+                if not (_JOINED.match(lowered[start - 1 : start]) or _JOINED.match(lowered, end)):
+                    yield (start, end), self.values[value]
 
 
-NOTHING: Final = KnownValues({}, {})
+NOTHING: Final = KnownValues()
 
 
 def load_known_values(files: list[Path], folders: list[Path]) -> KnownValues:
@@ -82,11 +80,8 @@ def load_known_values(files: list[Path], folders: list[Path]) -> KnownValues:
     Raises:
         LeaksRefused: E-LEAKS-001, a file cannot be read, or is not text.
     """
-    found: dict[str, str] = {}
+    found = [each for path in files for each in _read_file(path)]
     assets: set[object] = set()
-    for path in files:
-        for value, what in _read_file(path):
-            found.setdefault(value, what)
     for folder in folders:
         if not folder.is_dir():
             raise LeaksRefused(
@@ -98,28 +93,28 @@ def load_known_values(files: list[Path], folders: list[Path]) -> KnownValues:
             log = _read_json(path)
             asset = log.get("asset") if isinstance(log, dict) else None
             assets.add(asset.get("file") if isinstance(asset, dict) else None)
-            for value, what in _read_log(log, path.name):
-                found.setdefault(value, what)
-    words, phrases, short = {}, {}, 0
-    for value, what in found.items():
+            found += _read_log(log, path.name)
+    values: dict[bytes, str] = {}
+    short = 0
+    for value, what in dict(reversed(found)).items():  # Of equal values the first counts.
         if value.rpartition("/")[2] in assets:
             continue
         plain = " ".join(value.split()).lower().encode("utf-8", "replace")
         if len(plain) < _VALUE_MIN:
             short += 1
-        elif _LONG_WORD.fullmatch(plain):
-            words[plain] = what
-        else:
-            phrases[plain[:120]] = what
-    return KnownValues(words, phrases, short)
+            continue
+        if len(plain) > _PHRASE_MAX:
+            plain = plain[:_PHRASE_MAX].rpartition(b" ")[0] or plain
+        values[plain] = what
+    return KnownValues(values, short)
 
 
 def _read_text(path: Path) -> str:
-    why = ""
     try:
-        if path.stat().st_size <= _FILE_MAX:
+        if path.stat().st_size > _FILE_MAX:
+            why = f"it is larger than {_FILE_MAX >> 20} MiB"
+        else:
             return path.read_text(encoding="utf-8")
-        why = f"it is larger than {_FILE_MAX >> 20} MiB"
     except OSError as error:
         why = error.strerror or str(error)
     except UnicodeDecodeError:

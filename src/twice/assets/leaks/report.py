@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from twice.assets.leaks.rules import EVERY
@@ -57,16 +57,7 @@ class LeakFinding:
 
     def to_json(self) -> dict[str, object]:
         """Return the finding as JSON data."""
-        return {
-            "rule": self.rule,
-            "severity": self.severity.word,
-            "path": list(self.path),
-            "offset": self.offset,
-            "key": self.key or None,
-            "excerpt": self.excerpt,
-            "message": self.message,
-            "remedy": self.remedy,
-        }
+        return asdict(self) | {"severity": self.severity.word, "key": self.key or None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +67,6 @@ class NotOpened:
     path: tuple[str, ...]
     offset: int | None
     why: str
-
-    def to_json(self) -> dict[str, object]:
-        """Return the fact as JSON data."""
-        return {"path": list(self.path), "offset": self.offset, "why": self.why}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +105,8 @@ def to_excerpt(data: bytes, start: int, end: int, *, is_secret: bool) -> str:
     """Return the words from start to end, with a little text around them; of a secret, four characters."""
     if is_secret:
         return f"{_to_plain(data[start:end])[:4]}{'*' * 8}"
-    words = _to_plain(
-        data[max(start - 16, 0) : min(max(end, start + 48), start + 2 * _EXCERPT_MAX)]
-    )
+    last = min(max(end, start + 48), start + 2 * _EXCERPT_MAX)
+    words = _to_plain(data[max(start - 16, 0) : last])
     text = _SECRET.sub(lambda found: f"{found[0][:4]}{'*' * 8}", words)
     return text if len(text) <= _EXCERPT_MAX else f"{text[: _EXCERPT_MAX - 3]}..."
 
@@ -140,7 +126,7 @@ def to_json(leaks: LeakReport, shown: Severity) -> dict[str, object]:
         "files": leaks.files,
         "bytes": leaks.size,
         "findings": [each.to_json() for each in leaks.findings if each.severity >= shown],
-        "unread": [each.to_json() for each in leaks.unread],
+        "unread": [asdict(each) for each in leaks.unread],
         "summary": {
             each.word: sum(found.severity is each for found in leaks.findings) for each in Severity
         },
@@ -150,16 +136,15 @@ def to_json(leaks: LeakReport, shown: Severity) -> dict[str, object]:
 def to_text(leaks: LeakReport, shown: Severity, limit: int | None = None) -> Iterator[str]:
     """Yield the scan as lines: the answer, then at most ``limit`` findings with their remedies."""
     files = pluralize(leaks.files, "file")
-    match leaks.result:
-        case "leaks":
-            yield f"LEAKS  {len(leaks.leaking)} in {files}"
-        case "unread":
-            parts = pluralize(len(leaks.unread), "part")
-            yield f"CANNOT TELL  twice could not look into {parts} of {files}"
-        case _:
-            other = sum(each.severity is Severity.MEDIUM for each in leaks.findings)
-            also = f"; {other} to look at" if other else ""
-            yield f"CLEAN  {files}, {pluralize(leaks.size, 'byte')}{also}"
+    if leaks.result == "leaks":
+        yield f"LEAKS  {len(leaks.leaking)} in {files}"
+    elif leaks.result == "unread":
+        parts = pluralize(len(leaks.unread), "part")
+        yield f"CANNOT TELL  twice could not look into {parts} of {files}"
+    else:
+        other = sum(each.severity is Severity.MEDIUM for each in leaks.findings)
+        also = f"; {other} to look at" if other else ""
+        yield f"CLEAN  {files}, {pluralize(leaks.size, 'byte')}{also}"
     listed = [each for each in leaks.findings if each.severity >= shown]
     for each in listed[:limit]:
         yield ""
@@ -177,38 +162,27 @@ def to_text(leaks: LeakReport, shown: Severity, limit: int | None = None) -> Ite
 
 def to_sarif(leaks: LeakReport, shown: Severity) -> str:
     """Return the scan as a SARIF log with one run."""
-    names = [rule.id for rule in EVERY]
-    rules = [sarif.declare_rule(rule.id, rule.title, rule.remedy, rule.severity) for rule in EVERY]
-    results = [
-        _to_result(each, names.index(each.rule))
-        for each in leaks.findings
-        if each.severity >= shown
+    rules = [
+        sarif.declare_rule(each.id, each.title, each.remedy, each.severity)
+        for each in EVERY.values()
     ]
-    notes = [
-        {
-            "level": "warning",
-            "message": {"text": f"Not looked into: {' > '.join(each.path)}: {each.why}"},
-        }
-        for each in leaks.unread
-    ]
+    results = [_to_result(each) for each in leaks.findings if each.severity >= shown]
+    said = [f"Not looked into: {' > '.join(each.path)}: {each.why}" for each in leaks.unread]
+    notes = [{"level": "warning", "message": {"text": each}} for each in said]
     invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
     return sarif.write_log("twice asset leaks", rules, results, invocations=[invocation])
 
 
-def _to_result(found: LeakFinding, index: int) -> dict[str, Any]:
+def _to_result(found: LeakFinding) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": {"uri": sarif.quote_path(found.path[0])}}
     if found.offset is not None and len(found.path) == 1:
         physical["region"] = {"byteOffset": found.offset}
+    logical = {"fullyQualifiedName": " > ".join(found.path)}
     return {
         "ruleId": found.rule,
-        "ruleIndex": index,
+        "ruleIndex": list(EVERY).index(found.rule),
         "level": sarif.LEVELS[found.severity],
         "message": {"text": f"{found.message} {found.place}: {found.excerpt} {found.remedy}"},
-        "locations": [
-            {
-                "physicalLocation": physical,
-                "logicalLocations": [{"fullyQualifiedName": " > ".join(found.path)}],
-            }
-        ],
+        "locations": [{"physicalLocation": physical, "logicalLocations": [logical]}],
         "properties": {"severity": found.severity.word},
     }

@@ -13,7 +13,7 @@ import zlib
 from contextlib import suppress
 from typing import Final
 
-from twice.assets.leaks.keywords import Keywords
+from twice.assets.leaks.text import Keywords
 from twice.assets.media.archives import DAMAGED, decompress
 from twice.assets.media.sniff import HEAD, Format, sniff
 from twice.errors import ExtraMissing

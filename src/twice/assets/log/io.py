@@ -80,17 +80,20 @@ def examine(document: Any) -> Examined:
             problems, context = tuple(map(_describe, found)), None
             document = copy.deepcopy(document)
         # What lies deeper goes first, and of a list the last item.
-        for each in sorted(reversed(found), key=lambda each: -len(each["loc"])):
+        found.reverse()
+        found.sort(key=lambda each: -len(each["loc"]))
+        for each in found:
             is_reason = each["loc"][-1:] == (EXCUSE,) and each["type"] != "extra_forbidden"
             steps = each["loc"][:-1] if is_reason else each["loc"]
             if not steps:
                 document = {}
                 break
-            inner = document
-            for step in steps[:-1]:
+            inner: Any = document
+            *above, last = steps
+            for step in above:
                 inner = inner[step]
-            if isinstance(inner, list) or steps[-1] in inner:
-                del inner[steps[-1]]
+            if not isinstance(inner, dict) or last in inner:
+                inner.pop(last)
 
 
 def _describe(error: ErrorDetails) -> Problem:

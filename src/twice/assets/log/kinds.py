@@ -96,14 +96,15 @@ class ValueKind(ABC):
     def to_schema(self) -> dict[str, object]:
         """Return the JSON Schema that accepts the same values."""
 
-    def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
-        def take(value: Any) -> Any:
-            fault = self._find_fault(value)
-            if fault is not None:
-                raise PydanticCustomError(fault.value, "{expected}", {"expected": self.expected})
-            return int(value) if isinstance(self, NumberKind) and self.whole else value
+    def take(self, value: Any) -> Any:
+        """Return a value of this kind as it is kept; PydanticCustomError with the fault otherwise."""
+        fault = self._find_fault(value)
+        if fault is not None:
+            raise PydanticCustomError(fault.value, "{expected}", {"expected": self.expected})
+        return int(value) if isinstance(self, NumberKind) and self.whole else value
 
-        return core_schema.no_info_plain_validator_function(take)
+    def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.take)
 
 
 @dataclass(frozen=True, slots=True)

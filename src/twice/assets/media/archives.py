@@ -20,11 +20,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO, Final, Protocol, cast
+from typing import Any, BinaryIO, Final, cast
 
 import zstandard
 
-from twice.assets.media.sniff import load_library
+from twice.assets.media.sniff import Damaged, decoding, load_library
 from twice.errors import ExtraMissing
 
 STEP: Final = 1 << 16  # bytes that go into a decoder at once
@@ -36,15 +36,11 @@ _SOLID_MAX: Final = 256 << 20  # of all members of a 7z file, which its library 
 UNREADABLE: Final = "members"
 """The name of a member that stands for all that could not be read."""
 DAMAGED: Final = (
-    zlib.error,
-    lzma.LZMAError,
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    MemoryError,
-)
+    Damaged, zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError, RuntimeError, MemoryError,
+)  # fmt: skip
 """What decoders raise of damaged data; ``RuntimeError`` is LZ4's, and of encrypted members."""
+_TOO_MANY: Final = "there are more members than the limit"
+_TOO_LARGE: Final = "it unpacks to more than the limit"
 
 
 @dataclass(slots=True)
@@ -82,10 +78,10 @@ class ArchiveMember:
 
 
 class ByteRange(io.RawIOBase):
-    """A range of a file, as a file of its own.
+    """A range of a seekable file, as a file of its own; several may share one file, in one thread.
 
     Args:
-        file: it must be seekable; several ranges may share it, in one thread.
+        file: the whole.
         start: the first byte.
         size: how many bytes, at most.
         allowed: one number of bytes that all ranges share and use up; at 0, reads return nothing.
@@ -119,8 +115,7 @@ class ByteRange(io.RawIOBase):
         self._allowed[0] -= count + 64  # A read costs something even when it is small.
         if self._allowed[0] <= 0:
             return 0
-        self._file.seek(self._start + self._at)
-        data = self._file.read(count)
+        data = read_at(self._file, self._start + self._at, count)
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
@@ -137,103 +132,61 @@ def read_at(file: BinaryIO, offset: int, count: int) -> bytes:
     return file.read(count)
 
 
-class _Decoder(Protocol):
-    """What ``bz2``, ``lzma`` and ``lz4.frame`` have in common."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+def _read_step(file: BinaryIO, count: int = STEP) -> bytes:
+    if data := file.read(count):
+        return data
+    raise EOFError("the compressed data are cut off")
 
 
-class _Zlib:
-    """The same interface for zlib, gzip and bare deflate."""
-
-    def __init__(self, window: int) -> None:
-        self._inner = zlib.decompressobj(window)
-        self.needs_input = True
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        out = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
-        self.needs_input = not self._inner.unconsumed_tail and len(out) < max_length
-        return out
+def _inflate(window: int, file: BinaryIO) -> Iterator[bytes]:
+    inner = zlib.decompressobj(window)
+    out = b""
+    while not inner.eof:
+        # A full piece of output may leave a rest inside that needs no more input.
+        data = inner.unconsumed_tail or (b"" if len(out) == PIECE else _read_step(file))
+        out = inner.decompress(data, PIECE)
+        yield out
+    file.seek(-len(inner.unused_data), io.SEEK_CUR)
 
 
-class _Brotli:
-    """The same interface for Brotli."""
-
-    unused_data = b""
-
-    def __init__(self) -> None:
-        self._inner = load_library("brotli").Decompressor()
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._inner.is_finished())
-
-    @property
-    def needs_input(self) -> bool:
-        return bool(self._inner.can_accept_more_data())
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        try:
-            return bytes(self._inner.process(data, output_buffer_limit=max_length))
-        except (
-            Exception
-        ) as error:  # Its own kind, which is not importable by name in every version.
-            raise ValueError(f"brotli says: {error}") from error
+def _decode_standard(make: Callable[[], Any], file: BinaryIO) -> Iterator[bytes]:
+    """Yield what a decoder with the interface of ``bz2`` makes of a stream."""
+    inner = make()
+    while not inner.eof:
+        yield inner.decompress(_read_step(file) if inner.needs_input else b"", PIECE)
+    file.seek(-len(inner.unused_data or b""), io.SEEK_CUR)
 
 
-class _Zstd:
-    """The same interface for zstd, whose own has no limit: a block of four bytes may stand for 128 KiB."""
-
-    def __init__(self) -> None:
-        self._inner = zstandard.ZstdDecompressor(max_window_size=_MEMORY_MAX >> 1).decompressobj()
-        self._rest = memoryview(b"")
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._inner.eof)
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._rest
-
-    @property
-    def unused_data(self) -> bytes:
-        return bytes(self._inner.unused_data) + bytes(self._rest)
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        self._rest = memoryview(data) if data else self._rest
-        piece = self._rest[: max_length >> 15]
-        self._rest = self._rest[len(piece) :]
-        try:
-            return self._inner.decompress(piece)
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from error
+def _decode_zstd(file: BinaryIO) -> Iterator[bytes]:
+    inner = zstandard.ZstdDecompressor(max_window_size=_MEMORY_MAX >> 1).decompressobj()
+    while not inner.eof:
+        # Its output has no limit, and a block of four bytes may stand for 128 KiB.
+        yield inner.decompress(_read_step(file, PIECE >> 15))
+    file.seek(-len(inner.unused_data), io.SEEK_CUR)
 
 
-_DECODERS: Final[dict[str, Callable[[], _Decoder]]] = {
-    "gzip": partial(_Zlib, 31),
-    "zlib": partial(_Zlib, 15),
-    "deflate": partial(_Zlib, -15),
-    "bzip2": bz2.BZ2Decompressor,
-    "xz": partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _MEMORY_MAX),
-    "LZMA": partial(lzma.LZMADecompressor, lzma.FORMAT_ALONE, _MEMORY_MAX),
-    "zstd": _Zstd,
-    "LZ4": lambda: cast("_Decoder", load_library("lz4.frame").LZ4FrameDecompressor()),
-    "Brotli": _Brotli,
+def _decode_brotli(file: BinaryIO) -> Iterator[bytes]:
+    inner = load_library("brotli").Decompressor()
+    while not inner.is_finished():
+        data = _read_step(file) if inner.can_accept_more_data() else b""
+        with decoding("Brotli"):
+            out = bytes(inner.process(data, output_buffer_limit=PIECE))
+        yield out
+    file.seek(0, io.SEEK_END)  # It does not say where it ended.
+
+
+_DECODERS: Final[dict[str, Callable[[BinaryIO], Iterator[bytes]]]] = {
+    "gzip": partial(_inflate, 31),
+    "zlib": partial(_inflate, 15),
+    "deflate": partial(_inflate, -15),
+    "bzip2": partial(_decode_standard, bz2.BZ2Decompressor),
+    "xz": partial(_decode_standard, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, _MEMORY_MAX)),
+    "LZMA": partial(
+        _decode_standard, lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, _MEMORY_MAX)
+    ),
+    "LZ4": partial(_decode_standard, lambda: load_library("lz4.frame").LZ4FrameDecompressor()),
+    "zstd": _decode_zstd,
+    "Brotli": _decode_brotli,
 }
 
 
@@ -246,21 +199,15 @@ def decompress(codec: str, file: BinaryIO) -> Iterator[bytes]:
 
     Raises:
         ExtraMissing: E-EXTRA-001, the library of the codec is not installed.
-        OSError, ValueError, EOFError, RuntimeError, zlib.error, lzma.LZMAError: it is damaged, or cut off.
+        DAMAGED: it is damaged, or cut off.
     """
-    data = file.read(STEP)
-    head = data[:2]
-    while data[:2] == head:
-        decoder = _DECODERS[codec]()
-        while not decoder.eof:
-            if not data and decoder.needs_input and not (data := file.read(STEP)):
-                raise EOFError("the compressed data are cut off")
-            out, data = decoder.decompress(data, PIECE), b""
-            if out:
-                yield out
-        data = (decoder.unused_data or file.read(STEP)).lstrip(b"\0")
-        if len(head) < 2:
-            return
+    start = file.tell()
+    head = following = file.read(2)
+    while following[:2] == head:
+        file.seek(start)
+        yield from _DECODERS[codec](file)
+        following = file.read(512).lstrip(b"\0")
+        start = file.tell() - len(following)
 
 
 def explain(error: Exception) -> str:
@@ -274,18 +221,17 @@ def unpack(name: str, pieces: Iterator[bytes], budget: UnpackBudget) -> ArchiveM
     """Return a member of unpacked bytes; it says why they are incomplete, if they are."""
     why = ""
     # Closed when nobody holds the member any more.
-    spool = tempfile.SpooledTemporaryFile(max_size=_SPOOLED)  # noqa: SIM115
+    spool = cast("BinaryIO", tempfile.SpooledTemporaryFile(max_size=_SPOOLED))  # noqa: SIM115
     try:
         for piece in pieces:
             allowed = budget.take(len(piece))
             spool.write(piece[:allowed])
             if allowed < len(piece):
-                why = "it unpacks to more than the limit"
+                why = _TOO_LARGE
                 break
     except (ExtraMissing, NotImplementedError, *DAMAGED) as error:
         why = explain(error)
-    file = cast("BinaryIO", spool)
-    return ArchiveMember(name, file if size_of(file) else None, why)
+    return ArchiveMember(name, spool if size_of(spool) else None, why)
 
 
 def open_archive(kind: str, file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
@@ -297,11 +243,12 @@ def open_archive(kind: str, file: BinaryIO, budget: UnpackBudget) -> Iterator[Ar
         budget: what may still be unpacked.
     """
     opener = {"zip": _open_zip, "tar": _open_tar, "7z": _open_7z}[kind]
+    file.seek(0)
     try:
         for member in opener(file, budget):
             budget.parts -= 1
             if budget.parts < 0:
-                yield ArchiveMember(UNREADABLE, None, "there are more members than the limit")
+                yield ArchiveMember(UNREADABLE, None, _TOO_MANY)
                 return
             yield member
     except Exception as error:  # noqa: BLE001 - A stranger's file makes these libraries raise nearly anything.
@@ -312,8 +259,13 @@ def _open_zip(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
     tail = read_at(file, max(size_of(file) - 65557, 0), 65557)
     end = tail.rfind(b"PK\x05\x06")
     if end >= 0 and int.from_bytes(tail[end + 12 : end + 16], "little") > _DIRECTORY_MAX:
-        yield ArchiveMember(UNREADABLE, None, "there are more members than the limit")
+        yield ArchiveMember(UNREADABLE, None, _TOO_MANY)
         return
+
+    def read(entry: zipfile.ZipInfo) -> Iterator[bytes]:
+        with archive.open(entry) as member:
+            yield from iter(partial(member.read, PIECE), b"")
+
     archive = zipfile.ZipFile(file)
     notes = [archive.comment, *(each.comment + each.extra for each in archive.infolist())]
     yield unpack("comments", iter([b"\n".join(filter(None, notes))]), budget)
@@ -321,42 +273,29 @@ def _open_zip(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
         if entry.flag_bits & 1:
             yield ArchiveMember(entry.filename, None, "it is encrypted")
         elif not entry.is_dir():
-            yield unpack(entry.filename, _read_zip_member(archive, entry), budget)
+            yield unpack(entry.filename, read(entry), budget)
 
 
-def _read_zip_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
-    with archive.open(entry) as member:
-        while piece := member.read(PIECE):
-            yield piece
-
-
-def _open_tar(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
-    del budget  # A tar file compresses nothing.
-    size = size_of(file)
-    file.seek(0)
+def _open_tar(file: BinaryIO, _: UnpackBudget) -> Iterator[ArchiveMember]:
     with tarfile.open(fileobj=file, mode="r:") as archive:
         for entry in archive:
             if entry.isreg() and not entry.issparse():
-                left = min(entry.size, max(size - entry.offset_data, 0))
-                body = ByteRange(file, entry.offset_data, left)
-                why = "it is cut off" if left < entry.size else ""
-                yield ArchiveMember(entry.name, io.BufferedReader(body), why)
+                left = min(entry.size, max(size_of(file) - entry.offset_data, 0))
+                body = io.BufferedReader(ByteRange(file, entry.offset_data, left))
+                yield ArchiveMember(entry.name, body, "it is cut off" if left < entry.size else "")
 
 
 def _open_7z(file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
-    library = load_library("py7zr")
-    file.seek(0)
-    with library.SevenZipFile(file, "r") as archive:
+    with load_library("py7zr").SevenZipFile(file, "r") as archive:
+        size = sum(each.uncompressed for each in archive.list())
         if archive.needs_password():
             yield ArchiveMember(UNREADABLE, None, "it is encrypted")
-            return
-        size = sum(each.uncompressed for each in archive.list())
-        if size > min(_SOLID_MAX, budget.unpacked):
-            yield ArchiveMember(UNREADABLE, None, "it unpacks to more than the limit")
-            return
-        budget.take(size)
-        factory = load_library("py7zr.io").BytesIOFactory(size)
-        archive.extractall(factory=factory)  # noqa: S202 - into memory
-    for name, made in factory.products.items():
-        made.seek(0)
-        yield ArchiveMember(name, cast("BinaryIO", io.BytesIO(made.read())))
+        elif size > min(_SOLID_MAX, budget.unpacked):
+            yield ArchiveMember(UNREADABLE, None, _TOO_LARGE)
+        else:
+            budget.take(size)
+            factory = load_library("py7zr.io").BytesIOFactory(size)
+            archive.extractall(factory=factory)  # noqa: S202 - into memory
+            for name, made in factory.products.items():
+                made.seek(0)
+                yield ArchiveMember(name, io.BytesIO(made.read()))

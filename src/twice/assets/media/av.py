@@ -37,6 +37,7 @@ _OGG_PAGE_MAX: Final = 27 + 255 + 255 * 255
 _STRUCTURAL_TAGS: Final = frozenset(
     {"major_brand", "minor_version", "compatible_brands", "duration", "language"}
 )
+# No playlist, which would open other files and addresses.
 _DEMUXERS: Final = "mp3,aac,flac,ogg,mov,matroska,avi,wav,aiff,png_pipe,apng,tiff_pipe"
 _COVER: Final = 0x400  # AV_DISPOSITION_ATTACHED_PIC
 
@@ -67,10 +68,11 @@ class MediaReader:
     def __init__(self, container: Any, bounded: _BoundedFile) -> None:
         self.container = container
         self._bounded = bounded
+        kinds = {"audio", "video", "subtitle"}
         self.streams = tuple(
             each
             for each in container.streams
-            if each.type in {"audio", "video", "subtitle"} and not each.disposition & _COVER
+            if each.type in kinds and not each.disposition & _COVER
         )
 
     def packets(self) -> Iterator[Any]:
@@ -81,20 +83,20 @@ class MediaReader:
         """
         for packet in self.container.demux(self.streams) if self.streams else ():
             if packet.is_corrupt:
-                raise Damaged("a packet is cut off", packet.pos or 0)
+                raise Damaged("a packet is cut off")
             if packet.size:
                 yield packet
             self._bounded.left = PACKET_MAX
 
     def read_tags(self) -> Iterator[tuple[str, str]]:
         """Yield names and texts of the tags of file, streams and chapters, and the streams that are no payload."""
-        tables = [(self.container.metadata, "")]
+        tables = [("", self.container.metadata)]
         for stream in self.container.streams:
             if stream not in self.streams:
                 yield f"stream {stream.index}", str(stream.type)
-            tables.append((stream.metadata, f" of stream {stream.index}"))
-        tables += [(each["metadata"], " of a chapter") for each in self.container.chapters()]
-        for table, place in tables:
+            tables.append((f" of stream {stream.index}", stream.metadata))
+        tables += [(" of a chapter", each["metadata"]) for each in self.container.chapters()]
+        for place, table in tables:
             for key, value in table.items():
                 if key.lower() not in _STRUCTURAL_TAGS:
                     yield key + place, value
@@ -102,11 +104,7 @@ class MediaReader:
 
 @contextmanager
 def open_media(file: BinaryIO, name: str | None = None) -> Iterator[MediaReader]:
-    """Open sound or film with FFmpeg.
-
-    Args:
-        file: read from its beginning.
-        name: FFmpeg's name of the format; None lets it find out.
+    """Open sound or film with FFmpeg, whose name of the format is ``name``; None lets it find out.
 
     Raises:
         Damaged: FFmpeg cannot open it, or it is shorter than it says. Errors inside the block become it as well.
@@ -116,13 +114,13 @@ def open_media(file: BinaryIO, name: str | None = None) -> Iterator[MediaReader]
     _check_lengths(file)
     file.seek(0)
     bounded = _BoundedFile(file)
+    options = {"format_whitelist": _DEMUXERS}
     with (
         decoding("FFmpeg"),
         av.open(
             bounded,
             format=name,
-            # No playlist, which would open other files and addresses.
-            container_options={"format_whitelist": _DEMUXERS},
+            container_options=options,
             metadata_errors="replace",
             buffer_size=1 << 18,
         ) as container,
@@ -131,24 +129,31 @@ def open_media(file: BinaryIO, name: str | None = None) -> Iterator[MediaReader]
 
 
 def find_setup(stream: Any) -> tuple[str, bytes]:
-    """Return the codec of a stream, and what decoding needs apart from packets, the same in every container.
+    """Return FFmpeg's name of the codec of a stream, and what decoding needs apart from packets.
 
-    Returns:
-        FFmpeg's name of the codec, and the setup without comments; b"" of codecs whose packets are enough.
+    It has no comments, and is the same in every container; b"" for codecs whose packets are enough.
     """
     context = stream.codec_context
     if context is None:
         return f"unknown-{stream.type}", b""
     codec, setup = str(context.codec.canonical_name), bytes(context.extradata or b"")
-    if codec in {"aac", "mp3", "mp2", "mp1", "vp8", "vp9"}:
-        return codec, b""
-    if codec in {"vorbis", "theora"}:
-        first, _comment, tables = _split_headers(setup)
-        return codec, first + tables
-    if codec == "hevc":
-        return codec, _clear_completeness(setup)
-    # The version and the number of channels stand before; MP4 writes another version.
-    return codec, setup[9:] if codec == "opus" else setup
+    match codec:
+        case "aac" | "mp3" | "mp2" | "mp1" | "vp8" | "vp9":
+            setup = b""
+        case "vorbis" | "theora":  # The comment stands between the first header and the tables.
+            first, size, tables = {
+                "vorbis": (b"\x01vorbis", 30, b"\x05vorbis"),
+                "theora": (b"\x80theora", 42, b"\x82theora"),
+            }[codec]
+            at = setup.find(first)
+            setup = setup[at : at + size] + setup[setup.rfind(tables) :]
+        case "hevc":
+            setup = _clear_completeness(setup)
+        case (
+            "opus"
+        ):  # The version and the number of channels stand before; MP4 writes another version.
+            setup = setup[9:]
+    return codec, setup
 
 
 def strip_framing(codec: str, data: bytes) -> bytes:
@@ -171,36 +176,16 @@ def strip_framing(codec: str, data: bytes) -> bytes:
     return data if data[:1] == b"\xff" else b""
 
 
-def _split_headers(setup: bytes) -> tuple[bytes, bytes, bytes]:
-    """Split the three headers of Vorbis or Theora, laced as Xiph does or each behind its length."""
-    sizes, at = [], 1
-    if setup[:1] == b"\x02":
-        for _ in range(2):
-            size = 0
-            while setup[at : at + 1] == b"\xff":
-                size, at = size + 255, at + 1
-            sizes.append(size + int.from_bytes(setup[at : at + 1], "big"))
-            at += 1
-        second = at + sizes[0]
-        return setup[at:second], setup[second : second + sizes[1]], setup[second + sizes[1] :]
-    parts, at = [], 0
-    for _ in range(3):
-        size = int.from_bytes(setup[at : at + 2], "big")
-        parts.append(setup[at + 2 : at + 2 + size])
-        at += 2 + size
-    return parts[0], parts[1], parts[2]
-
-
 def _clear_completeness(setup: bytes) -> bytes:
     """Clear the bits of an hvcC that say whether all parameter sets stand in it; MP4 sets them, Matroska does not."""
     cleared = bytearray(setup)
     at = 23
     while setup[:1] == b"\1" and at + 3 <= len(setup):
         cleared[at] &= 0x7F
-        count = int.from_bytes(setup[at + 1 : at + 3], "big")
+        count = int.from_bytes(setup[at + 1 : at + 3])
         at += 3
         for _ in range(count):
-            at += 2 + int.from_bytes(setup[at : at + 2], "big")
+            at += 2 + int.from_bytes(setup[at : at + 2])
     return bytes(cleared)
 
 
@@ -211,53 +196,47 @@ def _check_lengths(file: BinaryIO) -> None:
     size = file.seek(0, io.SEEK_END)
     match sniff(head):
         case Format.MP4:
-            _check_boxes(file, 0, size)
-        case Format.MATROSKA:
-            _check_segment(head, size)
+            _check_boxes(file, size)
         case Format.AVI if int.from_bytes(head[4:8], "little") + 8 > size:
-            raise Damaged("the file is cut off: its list is longer", size)
+            raise Damaged("the file is cut off: its list is longer")
+        case Format.MATROSKA:
+            at = head.find(_SEGMENT)
+            if at < 0 or len(head) < at + 12:
+                raise Damaged("there is no segment")
+            width = 9 - head[at + 4].bit_length() if head[at + 4] else 0
+            start, unknown = at + 4 + width, (1 << 7 * width) - 1
+            length = int.from_bytes(head[at + 4 : start]) & unknown
+            if width and length != unknown and start + length > size:
+                raise Damaged("the file is cut off: its segment is longer")
         case Format.OGG:
-            start = max(size - 2 * _OGG_PAGE_MAX, 0)
-            file.seek(start)
-            tail = file.read()
-            at = tail.rfind(b"OggS\0")
-            segments = tail[at + 27 : at + 27 + tail[at + 26]] if 0 <= at < len(tail) - 27 else b""
-            if at >= 0 and at + 27 + len(segments) + sum(segments) > len(tail):
-                raise Damaged("the last page is cut off", start + at)
+            file.seek(max(size - 2 * _OGG_PAGE_MAX, 0))
+            _, mark, page = file.read().rpartition(b"OggS\0")
+            segments = page[22 : 22 + page[21]] if len(page) > 22 else b""
+            if mark and 22 + len(segments) + sum(segments) > len(page):
+                raise Damaged("the last page is cut off")
 
 
-def _check_boxes(file: BinaryIO, start: int, end: int) -> None:
-    at = start
-    while at + 8 <= end:
-        file.seek(at)
-        head = file.read(28)
-        name, width = head[4:8], 8
-        length = int.from_bytes(head[:4], "big")
-        if length == 1:
-            length, width = int.from_bytes(head[8:16], "big"), 16
-        length = length or end - at
-        if length < width or at + length > end:
-            raise Damaged(f"the box {name.decode('latin-1')!r} is cut off", at)
-        if name in _FOLDERS:
-            _check_boxes(file, at + width, at + length)
-        body = head[width:]
-        # A few bytes here make FFmpeg allocate 24 for each sample, before it looks for one.
-        promised = {
-            b"stsz": int.from_bytes(body[8:12], "big") if body[4:8] != bytes(4) else 0,
-            b"trun": int.from_bytes(body[4:8], "big") if not body[1:3].strip(b"\0") else 0,
-        }
-        if promised.get(name, 0) > max(_SAMPLES_MAX, end):
-            raise Damaged(f"{promised[name]:,} samples are promised, in {end:,} bytes", at)
-        at += length
-
-
-def _check_segment(head: bytes, size: int) -> None:
-    """Hold the segment of a Matroska file against the file; one of unknown length goes to the end."""
-    at = head.find(_SEGMENT)
-    if at < 0 or len(head) < at + 12:
-        raise Damaged("there is no segment")
-    lead = head[at + 4]
-    width = 9 - lead.bit_length() if lead else 0
-    length = int.from_bytes(head[at + 4 : at + 4 + width], "big") & (1 << 7 * width) - 1
-    if width and length != (1 << 7 * width) - 1 and at + 4 + width + length > size:
-        raise Damaged("the file is cut off: its segment is longer", size)
+def _check_boxes(file: BinaryIO, size: int) -> None:
+    spans = [(0, size)]  # A list and no recursion: boxes may be nested a thousand deep.
+    for start, end in spans:
+        at = start
+        while at + 8 <= end:
+            file.seek(at)
+            head = file.read(28)
+            name, width, length = head[4:8], 8, int.from_bytes(head[:4])
+            if length == 1:
+                length, width = int.from_bytes(head[8:16]), 16
+            length = length or end - at
+            if length < width or at + length > end:
+                raise Damaged(f"the box {name.decode('latin-1')!r} is cut off")
+            if name in _FOLDERS:
+                spans.append((at + width, at + length))
+            body, promised = head[width:], 0
+            # A few bytes here make FFmpeg allocate 24 for each sample, before it looks for one.
+            if name == b"stsz" and any(body[4:8]):
+                promised = int.from_bytes(body[8:12])
+            elif name == b"trun" and not any(body[1:3]):
+                promised = int.from_bytes(body[4:8])
+            if promised > max(_SAMPLES_MAX, end):
+                raise Damaged(f"{promised:,} samples are promised, in {end:,} bytes")
+            at += length

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import BinaryIO, Final
 
 from twice.assets.media.archives import (
@@ -21,6 +21,7 @@ from twice.assets.media.archives import (
     decompress,
     explain,
     read_at,
+    size_of,
     unpack,
 )
 from twice.assets.media.av import open_media
@@ -35,12 +36,7 @@ _PDF_MAX: Final = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class MetadataField:
-    """A piece of metadata.
-
-    Args:
-        key: its name.
-        value: its bytes; texts in UTF-8.
-    """
+    """A piece of metadata: its name, and its bytes; texts in UTF-8."""
 
     key: str
     value: bytes
@@ -64,40 +60,39 @@ def read_parts(kind: str, file: BinaryIO, budget: UnpackBudget) -> Iterator[Part
         yield ArchiveMember(kind, None, explain(error))
 
 
-def _to_field(key: object, value: object) -> MetadataField | None:
-    if isinstance(value, str):
-        value = value.encode("utf-8", "replace")
-    if isinstance(value, tuple) and value and all(isinstance(each, bytes) for each in value):
-        value = b"\n".join(value)
-    is_text = isinstance(value, bytes) and len(value) > 1
-    return MetadataField(str(key)[:80], value[:_TEXT_MAX]) if is_text else None  # type: ignore[index]
+def _to_fields(said: Iterable[tuple[object, object]]) -> Iterator[MetadataField]:
+    """Yield those that are texts or bytes, and more than one letter."""
+    for key, value in said:
+        if isinstance(value, str):
+            data = value.encode("utf-8", "replace")
+        elif isinstance(value, tuple) and all(isinstance(each, bytes) for each in value):
+            data = b"\n".join(value)
+        else:
+            data = value if isinstance(value, bytes) else b""
+        if len(data) > 1:
+            yield MetadataField(str(key)[:80], data[:_TEXT_MAX])
 
 
-def _read_picture(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
-    del budget
+def _read_picture(file: BinaryIO, _: UnpackBudget) -> Iterator[Part]:
     tags = load_library("PIL.ExifTags")
     picture = open_image(file)
     with decoding("pillow"):
         if picture.format == "PNG":  # Texts behind the pixels are read after these.
             picture.load()
-        said = [(key, value) for key, value in picture.info.items() if key not in _CODED]
-        segments = getattr(
-            picture, "applist", []
-        )  # The mark of captions names a program, whoever wrote them.
-        said += [
-            (f"segment {name}", data.removeprefix(b"Photoshop 3.0\0")) for name, data in segments
-        ]
+        said = [each for each in picture.info.items() if each[0] not in _CODED]
+        # The mark of captions names a program, whoever wrote them.
+        for name, data in getattr(picture, "applist", []):
+            said.append((f"segment {name}", data.removeprefix(b"Photoshop 3.0\0")))
         exif = picture.getexif()
-        found = [*exif.items()]
-        for directory in (tags.IFD.Exif, tags.IFD.GPSInfo, tags.IFD.Interop):
-            found += exif.get_ifd(directory).items()
-        said += [(f"EXIF {tags.TAGS.get(tag, tag)}", value) for tag, value in found]
-    yield from filter(None, (_to_field(key, value) for key, value in said))
+        directories = (tags.IFD.Exif, tags.IFD.GPSInfo, tags.IFD.Interop)
+        for table in (exif, *map(exif.get_ifd, directories)):
+            said += [(f"EXIF {tags.TAGS.get(tag, tag)}", value) for tag, value in table.items()]
+    yield from _to_fields(said)
 
 
 def _read_recording(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
     with open_media(file) as media:
-        fields = [_to_field(key.partition(" of ")[0], value) for key, value in media.read_tags()]
+        said = [(key.partition(" of ")[0], value) for key, value in media.read_tags()]
         others = [each for each in media.container.streams if each not in media.streams]
         files = [
             (each.metadata.get("filename", "attachment"), bytes(each.data or b""))
@@ -107,23 +102,21 @@ def _read_recording(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
         covers = [each for each in others if each.type == "video"]
         packets = islice(media.container.demux(covers) if covers else (), len(covers))
         files += [("picture", bytes(packet)) for packet in packets]
-    yield from filter(None, fields)
+    yield from _to_fields(said)
     for name, data in files:
         yield unpack(name, iter([data]), budget)
 
 
-def _read_font(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
-    del budget
+def _read_font(file: BinaryIO, _: UnpackBudget) -> Iterator[Part]:
     library = load_library("fontTools.ttLib")
     is_collection = read_at(file, 0, 4) == b"ttcf"
-    count = int.from_bytes(read_at(file, 8, 4), "big") if is_collection else 1
+    count = int.from_bytes(read_at(file, 8, 4)) if is_collection else 1
     for number in range(min(count, 64)):
         file.seek(0)
         font = library.TTFont(file, fontNumber=number if is_collection else -1, lazy=True)
         for record in font["name"].names:
-            yield MetadataField(
-                f"font name {record.nameID}", str(record).encode("utf-8", "replace")
-            )
+            name = str(record).encode("utf-8", "replace")
+            yield MetadataField(f"font name {record.nameID}", name)
 
 
 def _read_woff2(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
@@ -131,14 +124,12 @@ def _read_woff2(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
     library = load_library("fontTools.ttLib.woff2")
     head = read_at(file, 0, 48)
     file.seek(48)
-    for _ in range(int.from_bytes(head[12:14], "big")):
+    for _ in range(int.from_bytes(head[12:14])):
         library.WOFF2DirectoryEntry().fromFile(file)
-    spans = {
-        "tables": (file.tell(), head[20:24]),
-        "metadata": (int.from_bytes(head[28:32], "big"), head[32:36]),
-    }
+    spans = {"tables": (file.tell(), head[20:24])}
+    spans["metadata"] = (int.from_bytes(head[28:32]), head[32:36])
     for name, (start, size) in spans.items():
-        packed = io.BytesIO(read_at(file, start, int.from_bytes(size, "big")))
+        packed = io.BytesIO(read_at(file, start, int.from_bytes(size)))
         if packed.getbuffer():
             yield unpack(name, decompress("Brotli", packed), budget)
 
@@ -148,24 +139,21 @@ def _read_pdf(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
     log = logging.getLogger("pypdf")
     if not log.handlers:  # What is wrong with a file is for the report, not for standard error.
         log.addHandler(logging.NullHandler())
-    if file.seek(0, io.SEEK_END) > _PDF_MAX:
+    if size_of(file) > _PDF_MAX:
         yield ArchiveMember("pdf", None, f"it is larger than {_PDF_MAX >> 20} MiB")
         return
     try:
         reader = library.PdfReader(file, strict=False)
-    except (
-        errors.PdfReadError
-    ):  # No directory. With a wrong one, the library looks for all objects.
-        whole = read_at(file, 0, _PDF_MAX)
-        reader = library.PdfReader(io.BytesIO(whole + b"\nstartxref\n0\n%%EOF\n"), strict=False)
+    except errors.PdfReadError:
+        # There is no directory. With a wrong one, the library looks for all objects.
+        whole = read_at(file, 0, _PDF_MAX) + b"\nstartxref\n0\n%%EOF\n"
+        reader = library.PdfReader(io.BytesIO(whole), strict=False)
     if reader.is_encrypted and not reader.decrypt(""):
         yield ArchiveMember("objects", None, "the PDF is encrypted")
         return
     for key, value in (reader.metadata or {}).items():
         yield MetadataField(f"PDF {key.removeprefix('/')}", str(value).encode("utf-8", "replace"))
-    numbers = sorted(
-        {*(each for table in reader.xref.values() for each in table), *reader.xref_objStm}
-    )
+    numbers = sorted({*chain(*reader.xref.values()), *reader.xref_objStm})
     for number in numbers[:_OBJECTS_MAX]:
         if not budget.unpacked:
             break
@@ -176,13 +164,12 @@ def _read_pdf(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
         is_stream = isinstance(found, library.generic.StreamObject)
         if not is_stream or found.get("/Subtype") == "/Image":
             continue
-        name = f"object {number}"
         try:
             data = bytes(found.get_data())
         except Exception as error:  # noqa: BLE001
-            yield ArchiveMember(name, None, explain(error))
+            yield ArchiveMember(f"object {number}", None, explain(error))
         else:
-            yield unpack(name, iter([data]), budget)
+            yield unpack(f"object {number}", iter([data]), budget)
     if len(numbers) > _OBJECTS_MAX or not budget.unpacked:
         yield ArchiveMember("objects", None, "there are more objects than the limit")
 

@@ -27,6 +27,7 @@ PIXELS_MAX: Final = 1 << 32
 """Pixels of all frames together; an animation of more is refused. Pillow refuses single frames of 2 ** 27.4."""
 
 _KEPT_MODES: Final = frozenset({"CMYK", "LAB", "HSV", "YCbCr", "F", "I"})
+_DEEP_MODES: Final = frozenset({"RGB", "RGBA", "RGBX", "LA"})
 
 
 def open_image(file: BinaryIO) -> Any:
@@ -47,10 +48,7 @@ def open_image(file: BinaryIO) -> Any:
 
 
 class ImageReader:
-    """A picture and its frames.
-
-    Args:
-        file: the picture; it is read when frames are asked for.
+    """A picture and its frames; the file is read when these are asked for.
 
     Attributes:
         mode: Pillow's name for the form of its pixels.
@@ -66,14 +64,18 @@ class ImageReader:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._picture = open_image(file)
-        self.mode = str(self._picture.mode)
-        self.width, self.height = self._picture.size
+        self._picture = picture = open_image(file)
+        self.mode = str(picture.mode)
+        self.width, self.height = picture.size
         with decoding("pillow"):
-            self.count = int(getattr(self._picture, "n_frames", 1))
+            self.count = int(getattr(picture, "n_frames", 1))
         if self.count * self.width * self.height > PIXELS_MAX:
             raise Damaged(f"its frames have more than {PIXELS_MAX:,} pixels together")
-        self.is_deep = self._has_16_bits()
+        file.seek(24)  # of a PNG, its bits
+        bits = picture.tag_v2.get(258, ()) if picture.format == "TIFF" else ()
+        self.is_deep = (picture.format == "PNG" and file.read(1) == b"\x10") or (
+            len(bits) > 1 and set(bits) == {16} and self.mode in _DEEP_MODES
+        )
         self.is_raw = not self.is_deep and (self.mode in _KEPT_MODES or self.mode.startswith("I;"))
 
     def frames(self) -> Iterator[tuple[NDArray[Any], int]]:
@@ -85,44 +87,26 @@ class ImageReader:
             Damaged: a frame cannot be decoded to its end.
             ExtraMissing: E-EXTRA-001, PyAV is needed for 16 bits and not installed.
         """
-        if self.is_deep:
-            yield from self._deep_frames()
-            return
-        for at in range(self.count):
-            with decoding("pillow"):
-                self._picture.seek(at)
-                frame = self._picture if self.is_raw else self._picture.convert("RGBA")
-                pixels = np.atleast_3d(np.asarray(frame))
-                shown_ms = int(self._picture.info.get("duration", 0) or 0) if self.count > 1 else 0
-            yield pixels, shown_ms
-
-    def _has_16_bits(self) -> bool:
-        if self._picture.format == "PNG":
-            self._file.seek(24)
-            return self._file.read(1) == b"\x10"
-        bits = self._picture.tag_v2.get(258, ()) if self._picture.format == "TIFF" else ()
-        return len(bits) > 1 and set(bits) == {16} and self.mode in {"RGB", "RGBA", "RGBX", "LA"}
-
-    def _deep_frames(self) -> Iterator[tuple[NDArray[Any], int]]:
-        name = (
-            "tiff_pipe"
-            if self._picture.format == "TIFF"
-            else "apng"
-            if self.count > 1
-            else "png_pipe"
-        )
-        # FFmpeg gives a damaged picture as far as it got; Pillow, which rounds, says that it is damaged.
         for at in range(self.count):
             with decoding("pillow"):
                 self._picture.seek(at)
                 self._picture.load()
+                if self.is_deep:  # Pillow, which rounds, says that it is damaged; FFmpeg would not.
+                    continue
+                frame = self._picture if self.is_raw else self._picture.convert("RGBA")
+                pixels = np.atleast_3d(np.asarray(frame))
+                shown_ms = int(self._picture.info.get("duration", 0) or 0) if self.count > 1 else 0
+            yield pixels, shown_ms
+        if not self.is_deep:
+            return
+        png = "apng" if self.count > 1 else "png_pipe"
         done = 0
-        with open_media(self._file, name) as media:
+        with open_media(
+            self._file, "tiff_pipe" if self._picture.format == "TIFF" else png
+        ) as media:
             for frame in media.container.decode(video=0):
-                yield (
-                    _to_rgba16(frame),
-                    round(1000 * (frame.duration or 0) * frame.time_base) if self.count > 1 else 0,
-                )
+                shown_s = (frame.duration or 0) * frame.time_base if self.count > 1 else 0
+                yield _to_rgba16(frame), round(1000 * shown_s)
                 done += 1
         if done != self.count:
             raise Damaged(f"{done} of {self.count} frames are there")
@@ -130,18 +114,13 @@ class ImageReader:
 
 def _to_rgba16(frame: Any) -> NDArray[np.uint16]:
     """Return the pixels of a frame of FFmpeg as red, green, blue and alpha; grey is repeated, no alpha is opaque."""
-    name = str(frame.format.name)
-    channels = len(frame.format.components)
-    if (
-        not name.endswith(("16be", "16le", "48be", "48le", "64be", "64le"))
-        or len(frame.planes) != 1
-    ):
+    name, channels = str(frame.format.name), len(frame.format.components)
+    if name[-4:-2] not in {"16", "48", "64"} or len(frame.planes) != 1:
         raise Damaged(f"its pixels are {name}, and not of 16 bits in one plane")
     plane = frame.planes[0]
-    rows = np.frombuffer(plane, ">u2" if name.endswith("be") else "<u2").reshape(
-        frame.height, plane.line_size // 2
-    )
-    pixels = rows[:, : frame.width * channels].reshape(frame.height, frame.width, channels)
+    rows = np.frombuffer(plane, ">u2" if name.endswith("be") else "<u2")
+    rows = rows.reshape(frame.height, plane.line_size // 2)[:, : frame.width * channels]
+    pixels = rows.reshape(frame.height, frame.width, channels)
     full = np.full((frame.height, frame.width, 4), 0xFFFF, np.uint16)
     full[:, :, :3] = pixels[:, :, : 1 if channels <= 2 else 3]
     if channels in {2, 4}:

@@ -5,7 +5,7 @@ in Matroska) keeps the facts of its container, and has no loudness.
 
 Source: ITU-R BS.1770-4, annex 1 (weighting, gating) and annex 2 (true peak, table of the 48-tap filter). The filters
 for rates other than 48 kHz follow from their analogue prototypes, as in libebur128. Checked against EBU Tech 3341,
-cases 1 to 6 and 16.
+cases 1 to 6 and 15 to 19.
 
 Invariant: memory does not grow with the length of a sound, and no figure depends on the pieces in which frames come,
 but for rounding below 1e-6 LU.
@@ -14,6 +14,7 @@ but for rounding below 1e-6 LU.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from twice.assets.errors import AssetMissing, PayloadRefused
 from twice.assets.log.block import NotApplicable
 from twice.assets.log.models import Asset, Measured, Payload
 from twice.assets.media.payload import DEPTHS, digest_payload
-from twice.assets.media.sniff import load_library
+from twice.assets.media.sniff import Damaged, load_library
 from twice.foundation.digests import Algorithm, digest_parts
 from twice.foundation.printable import pluralize
 
@@ -68,110 +69,88 @@ def measure_file(path: Path) -> Asset:
 
     Raises:
         AssetMissing: E-ASSET-FILE-001, it does not exist, or cannot be read.
-        PayloadRefused: E-PAYLOAD-001, it is damaged.
+        PayloadRefused: E-PAYLOAD-001, it is damaged, cut off, or a sample is not a number.
         ExtraMissing: E-EXTRA-001, the library that reads its format is not installed.
     """
     digest = digest_file(path)
     taken = digest_payload(path)
-    facts, media_type = taken.facts, str(taken.facts["media_type"])
-    measured = Measured()
-    if "mode" in facts:
-        measured = Measured(
-            width_px=int(facts["width"]), height_px=int(facts["height"]), mode=str(facts["mode"])
-        )
-    elif "sample_rate" in facts:
-        depth = facts.get("bit_depth")
-        measured = measure_sound(path) or Measured(
-            sample_rate_hz=int(facts["sample_rate"]),
-            channels=int(facts["channels"]) or None,
-            bit_depth=None if depth is None else int(depth),
-            duration_s=float(facts["duration_s"]),
-        )
+    measured = taken.measured
+    if measured.sample_rate_hz is not None:
+        sound = _measure_sound(path) or measured
+        measured = sound.model_copy(update={"decoder": measured.decoder})
     return Asset(
         file=path.name,
-        media_type=media_type,
+        media_type=taken.media_type,
         size_bytes=path.stat().st_size,
         file_sha256=digest,
         payload=Payload(method=taken.method, digest=taken.digest),
-        measured=measured.model_copy(update={"decoder": facts.get("decoder")}),
+        measured=measured,
     )
 
 
-def measure_sound(path: Path) -> Measured | None:
-    """Measure a sound file; None if soundfile does not know its format.
-
-    Raises:
-        PayloadRefused: E-PAYLOAD-001, it is cut off or damaged, or a sample is not a number.
-        ExtraMissing: E-EXTRA-001, soundfile is not installed.
-    """
+def _measure_sound(path: Path) -> Measured | None:
+    """Measure a sound file to its end; None if soundfile does not know its format."""
     soundfile = load_library("soundfile")
+    frames = 0
     try:
         with soundfile.SoundFile(str(path)) as file:
-            return _measure_samples(file, path)
-    except soundfile.LibsndfileError as error:
-        if error.code == _UNKNOWN_FORMAT:
+            rate, channels, form = int(file.samplerate), int(file.channels), file.subtype
+            peak = TruePeakMeter(rate, channels)
+            loudness = LoudnessMeter(rate, channels) if rate >= _RATE_MIN_HZ else None
+            for piece in _read_finite(file):
+                frames += len(piece)
+                peak.add(piece)
+                if loudness is not None:
+                    loudness.add(piece)
+    except (soundfile.LibsndfileError, Damaged) as error:
+        if getattr(error, "code", 0) == _UNKNOWN_FORMAT:
             return None
         raise PayloadRefused(
-            f"{path} cannot be measured: libsndfile says: {error}.",
+            f"{path} cannot be measured: {str(error).rstrip('.')}.",
             "Expected a whole sound file.",
             "Export it again.",
         ) from error
-
-
-def _measure_samples(file: Any, path: Path) -> Measured:
-    rate, channels = int(file.samplerate), int(file.channels)
-    peak = TruePeakMeter(rate, channels)
-    loudness = LoudnessMeter(rate, channels) if rate >= _RATE_MIN_HZ else None
-    frames = 0
-    while len(piece := file.read(_PIECE_FRAMES, dtype="float64", always_2d=True)):
-        if not np.isfinite(piece).all():
-            raise PayloadRefused(
-                f"{path} cannot be measured: a sample after {pluralize(frames, 'frame')} is NaN or infinite.",
-                "Expected samples that are numbers.",
-                "Export it again.",
-            )
-        frames += len(piece)
-        peak.add(piece)
-        if loudness is not None:
-            loudness.add(piece)
     loud = None if loudness is None else loudness.loudness_lufs()
     reached = peak.true_peak_dbtp()
-    is_short = frames / rate < SHORTEST_S
-    quiet = (
-        f"shorter than {SHORTEST_S:.1f} s, one block of BS.1770"
-        if is_short
-        else "silent: nothing is above -70 LUFS"
-    )
-    coded = NotApplicable(f"{file.subtype} has no bit depth: it is lossy")
+    quiet = "silent: nothing is above -70 LUFS"
+    if loudness is None:
+        quiet = f"a rate of {rate} Hz, too low for K-weighting"
+    elif frames / rate < SHORTEST_S:
+        quiet = f"shorter than {SHORTEST_S:.1f} s, one block of BS.1770"
+    coded = NotApplicable(f"{form} has no bit depth: it is lossy")
     return Measured(
         duration_s=round(frames / rate, 6),
         sample_rate_hz=rate,
-        bit_depth=(DEPTHS | _ALAC_DEPTHS).get(file.subtype, coded),
+        bit_depth=(DEPTHS | _ALAC_DEPTHS).get(form, coded),
         channels=channels,
         loudness_lufs=NotApplicable(quiet) if loud is None else round(loud, 2),
         true_peak_dbtp=NotApplicable("silent") if reached is None else round(reached, 2),
     )
 
 
+def _read_finite(file: Any) -> Iterator[Samples]:
+    while len(piece := file.read(_PIECE_FRAMES, dtype="float64", always_2d=True)):
+        if not np.isfinite(piece).all():
+            after = pluralize(file.tell() - len(piece), "frame")
+            raise Damaged(f"a sample after {after} is NaN or infinite")
+        yield piece
+
+
 class LoudnessMeter:
     """Take frames piece by piece, and then give their integrated loudness: K-weighted, gated.
 
-    The two filters are recursive. Here their frequency response is applied to long pieces; their impulse response is
-    far below the smallest float after a second.
-
-    Args:
-        sample_rate_hz: frames per second; at least 1000.
-        channels: their order is left, right, centre, LFE, surrounds.
+    Channels are left, right, centre, LFE, surrounds; the sample rate is at least 1000 Hz. The two filters are
+    recursive. Here their frequency response is applied to long pieces; their impulse response is far below the smallest
+    float after a second.
     """
 
     def __init__(self, sample_rate_hz: int, channels: int) -> None:
         self._rate = sample_rate_hz
         self._weights = np.ones(channels)
-        if channels == 5:
+        if channels >= 5:
             self._weights[3:] = _SURROUND_WEIGHT
-        elif channels >= 6:
+        if channels >= 6:
             self._weights[3] = 0
-            self._weights[4:] = _SURROUND_WEIGHT
         self._size = 1 << max(17, (2 * sample_rate_hz).bit_length())
         z = np.exp(-2j * np.pi * np.arange(self._size // 2 + 1) / self._size)
         self._response = np.ones(len(z), dtype=np.complex128)
@@ -235,19 +214,20 @@ class LoudnessMeter:
 
 def weighting_filters(rate: int) -> list[tuple[Samples, Samples]]:
     """Return the two filters of K-weighting as (numerator, denominator), for a sample rate in Hz."""
-    shelf_hz, gain_db, shelf_q = 1681.974450955533, 3.999843853973347, 0.7071752369554196
-    k = math.tan(math.pi * shelf_hz / rate)
-    high = 10 ** (gain_db / 20)
+    k, q = math.tan(math.pi * 1681.974450955533 / rate), 0.7071752369554196
+    high = 10 ** (3.999843853973347 / 20)
     band = high**0.4996667741545416
-    norm = 1 + k / shelf_q + k * k
-    b = [high + band * k / shelf_q + k * k, 2 * (k * k - high), high - band * k / shelf_q + k * k]
-    a = [norm, 2 * (k * k - 1), 1 - k / shelf_q + k * k]
+    norm = 1 + k / q + k * k
+    b = [high + band * k / q + k * k, 2 * (k * k - high), high - band * k / q + k * k]
+    a = [norm, 2 * (k * k - 1), 1 - k / q + k * k]
     shelf = (np.array(b) / norm, np.array(a) / norm)
-    pass_hz, pass_q = 38.13547087602444, 0.5003270373238773
-    k = math.tan(math.pi * pass_hz / rate)
-    norm = 1 + k / pass_q + k * k
-    a = [1, 2 * (k * k - 1) / norm, (1 - k / pass_q + k * k) / norm]
-    return [shelf, (np.array([1.0, -2.0, 1.0]), np.array(a))]
+    k, q = math.tan(math.pi * 38.13547087602444 / rate), 0.5003270373238773
+    norm = 1 + k / q + k * k
+    high_pass = (
+        np.array([1.0, -2.0, 1.0]),
+        np.array([norm, 2 * (k * k - 1), 1 - k / q + k * k]) / norm,
+    )
+    return [shelf, high_pass]
 
 
 _FIRST_PHASE: Final = (
@@ -270,24 +250,16 @@ class TruePeakMeter:
 
     Below 96 kHz the signal is interpolated four times, and the figure reads up to 0.7 dB too low. From 96 kHz on the
     peak of the samples themselves is taken. Both are as the recommendation says.
-
-    Args:
-        sample_rate_hz: frames per second.
-        channels: how many.
     """
 
     def __init__(self, sample_rate_hz: int, channels: int) -> None:
-        self._phases = (
-            [np.array(each) for each in _PHASES] if sample_rate_hz < _PEAK_RATE_MAX_HZ else []
-        )
+        self._phases = _PHASES if sample_rate_hz < _PEAK_RATE_MAX_HZ else ()
         self._last = np.zeros((_TAPS_BEFORE, channels))
         self._peak = 0.0
 
     def add(self, frames: Samples) -> None:
         """Take frames: an array of (frames, channels) in which full scale is 1."""
-        if not len(frames):
-            return
-        self._peak = max(self._peak, float(np.abs(frames).max()))
+        self._peak = max(self._peak, float(np.abs(frames).max(initial=0.0)))
         joined = np.concatenate([self._last, frames])
         self._last = joined[-_TAPS_BEFORE:]
         self._interpolate(joined)

@@ -15,23 +15,22 @@ Invariant: what is hashed begins with the words of the method, so that no two me
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
 import numpy as np
 
 from twice.assets.errors import PayloadRefused
+from twice.assets.log.models import Measured
+from twice.assets.media.archives import ByteRange, size_of
 from twice.assets.media.av import find_setup, open_media, strip_framing
 from twice.assets.media.images import PLUGINS, ImageReader
 from twice.assets.media.sniff import Damaged, Format, decoding, load_library, sniff_file
-from twice.foundation.digests import Algorithm, Digest, Hasher, digest_parts, new_hasher
+from twice.foundation.digests import Algorithm, Digest, digest_parts, new_hasher
 from twice.foundation.printable import pluralize
-
-Fact = str | int | float | bool
 
 NO_PAYLOAD: Final = "bytes/1"
 """The method of a file that is neither picture nor sound: its bytes."""
@@ -42,21 +41,15 @@ RETIRED_METHODS: Final = frozenset({"packets/1"})
 """Methods of earlier versions: a log that holds one is read, and its file needs a new seal."""
 
 DEPTHS: Final = {
-    "PCM_S8": 8,
-    "PCM_U8": 8,
-    "PCM_16": 16,
-    "PCM_24": 24,
-    "PCM_32": 32,
-    "FLOAT": 32,
-    "DOUBLE": 64,
-}
+    "PCM_S8": 8, "PCM_U8": 8, "PCM_16": 16, "PCM_24": 24, "PCM_32": 32, "FLOAT": 32, "DOUBLE": 64,
+}  # fmt: skip
 """Bits of a sample, by soundfile's name of its form; other forms are coded."""
 
 _PACKETED: Final = frozenset(
     {Format.OGG, Format.MPEG, Format.AAC, Format.MP4, Format.MATROSKA, Format.AVI}
 )
 _FRAMES: Final = 1 << 16  # of samples that are in memory at once
-_PIECE: Final = 1 << 20
+_DURATION_MAX_S: Final = 1e9  # that a log holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +59,14 @@ class PayloadDigest:
     Args:
         method: ``pixels-rgba8/1``, ``pixels-rgba16/1``, ``pixels-raw/1``, ``pcm/1``, ``packets/2`` or ``bytes/1``.
         digest: ``sha256:`` and 64 hexadecimal digits.
-        facts: what was measured on the way: ``media_type`` always; ``decoder``, the libraries that read the file, with
-            their versions, but for ``bytes/1``; ``width``, ``height``, ``frames``, ``mode`` of pictures;
-            ``sample_rate`` (Hz), ``channels``, ``bit_depth``, ``duration_s`` of sound, ``codec`` of packets.
+        media_type: by the first bytes.
+        measured: what was read on the way, without loudness; of a film, only its sound.
     """
 
     method: str
     digest: str
-    facts: Mapping[str, Fact]
+    media_type: str
+    measured: Measured
 
 
 def digest_payload(path: Path) -> PayloadDigest:
@@ -98,37 +91,27 @@ def digest_open_file(file: BinaryIO, name: str) -> PayloadDigest:
         ExtraMissing: E-EXTRA-001, the library that reads the format is not installed.
     """
     kind = sniff_file(file)
+    method, measured = NO_PAYLOAD, Measured()
     try:
         if kind in PLUGINS:
-            method, digest, facts = _digest_pixels(file)
+            method, digest, measured = _digest_pixels(file)
         elif kind in {Format.WAV, Format.AIFF, Format.FLAC}:
-            method, digest, facts = _digest_samples(file)
+            method, digest, measured = _digest_samples(file)
         elif kind in _PACKETED:
-            method, digest, facts = _digest_packets(file)
+            method, digest, measured = _digest_packets(file)
         else:
             file.seek(0)
-            method, facts = NO_PAYLOAD, {}
-            digest = digest_parts(iter(lambda: file.read(_PIECE), b""), Algorithm.SHA256)
+            digest = digest_parts(iter(lambda: file.read(1 << 20), b""), Algorithm.SHA256)
     except Damaged as damage:
         raise _refuse(name, damage.why) from damage
-    return PayloadDigest(method, str(digest), MappingProxyType({"media_type": str(kind), **facts}))
+    return PayloadDigest(method, str(digest), str(kind), measured)
 
 
-def _digest_pixels(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
+def _digest_pixels(file: BinaryIO) -> tuple[str, Digest, Measured]:
     reader = ImageReader(file)
-    facts: dict[str, Fact] = {
-        "width": reader.width, "height": reader.height, "frames": reader.count, "mode": reader.mode,
-        "decoder": _name_libraries("PIL", "av") if reader.is_deep else _name_libraries("PIL"),
-    }  # fmt: skip
+    method = "pixels-raw/1" if reader.is_raw else "pixels-rgba8/1"
     if reader.is_deep:
-        facts["bit_depth"] = 16
-    method = (
-        "pixels-rgba16/1"
-        if reader.is_deep
-        else "pixels-raw/1"
-        if reader.is_raw
-        else "pixels-rgba8/1"
-    )
+        method = "pixels-rgba16/1"
 
     def parts() -> Iterator[bytes | memoryview]:
         yield f"{method} {reader.width} {reader.height} {reader.count}\n".encode()
@@ -141,27 +124,33 @@ def _digest_pixels(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
             plain = pixels.astype(">u2") if reader.is_deep else np.ascontiguousarray(pixels)
             yield plain.reshape(-1).view(np.uint8).data
 
-    return method, digest_parts(parts(), Algorithm.SHA256), facts
+    measured = Measured(
+        width_px=reader.width,
+        height_px=reader.height,
+        mode=reader.mode,
+        decoder=_name_libraries("PIL", "av") if reader.is_deep else _name_libraries("PIL"),
+    )
+    return method, digest_parts(parts(), Algorithm.SHA256), measured
 
 
-def _digest_samples(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
+def _digest_samples(file: BinaryIO) -> tuple[str, Digest, Measured]:
     soundfile = load_library("soundfile")
-    file.seek(0)
-    with decoding("libsndfile"), soundfile.SoundFile(_ClampedFile(file)) as sound:
-        bits, rate, channels = (
-            DEPTHS.get(sound.subtype, 0),
-            int(sound.samplerate),
-            int(sound.channels),
-        )
-        if bits:
+    # libsndfile seeks before the beginning when a length is damaged; a range stays at its beginning.
+    whole = ByteRange(file, 0, size_of(file))
+    with decoding("libsndfile"), soundfile.SoundFile(whole) as sound:
+        bits = DEPTHS.get(sound.subtype)
+        if bits is not None:
             form = "float" if sound.subtype in {"FLOAT", "DOUBLE"} else "integer"
-            head = f"pcm/1 {rate} {channels} {bits} {form}\n".encode()
+            head = f"pcm/1 {sound.samplerate} {sound.channels} {bits} {form}\n".encode()
             digest = digest_parts(chain([head], _read_samples(sound, bits, form)), Algorithm.SHA256)
-            facts: dict[str, Fact] = {
-                "sample_rate": rate, "channels": channels, "bit_depth": bits, "sample_form": form,
-                "frames": int(sound.frames), "duration_s": sound.frames / rate, "decoder": _name_libraries("soundfile"),
-            }  # fmt: skip
-            return "pcm/1", digest, facts
+            measured = Measured(
+                duration_s=sound.frames / sound.samplerate,
+                sample_rate_hz=sound.samplerate,
+                bit_depth=bits,
+                channels=sound.channels,
+                decoder=_name_libraries("soundfile"),
+            )
+            return "pcm/1", digest, measured
     return _digest_packets(file)
 
 
@@ -180,76 +169,55 @@ def _read_samples(sound: Any, bits: int, form: str) -> Iterator[bytes]:
         raise Damaged(f"{total:,} of {pluralize(sound.frames, 'frame is', 'frames are')} there")
 
 
-class _ClampedFile:
-    """A file for libsndfile, which seeks before the beginning when a length is damaged."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.read, self.tell = file.read, file.tell
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        try:
-            return self._file.seek(offset, whence)
-        except (OSError, ValueError):
-            return self._file.seek(0)
-
-
 class _StreamDigest:
-    """One stream: its digest in the making, and where it ends."""
+    """One stream: its digest in the making, and when its packets begin and end."""
 
     def __init__(self, stream: Any) -> None:
         self.codec, setup = find_setup(stream)
-        context = stream.codec_context if stream.type == "audio" else None
-        self.rate, self.channels = (
-            (int(context.sample_rate), int(context.channels)) if context else (0, 0)
-        )
+        is_sound = stream.type == "audio" and stream.codec_context
+        self.rate = int(stream.codec_context.sample_rate) if is_sound else 0
+        self.channels = int(stream.codec_context.channels) if is_sound else 0
         # How many blocks of these are in one packet is FFmpeg's choice.
         self._is_framed = not self.codec.startswith(("pcm_", "adpcm_"))
-        self.packets, self.begin_s, self.end_s = 0, 0.0, 0.0
-        self.hasher: Hasher = new_hasher(Algorithm.SHA256)
-        self.hasher.update(
-            f"{PACKETS} {self.codec} {self.rate} {self.channels} {len(setup)}\n".encode() + setup
-        )
+        self.times_s: list[float] = []
+        self.hasher = new_hasher(Algorithm.SHA256)
+        head = f"{PACKETS} {self.codec} {self.rate} {self.channels} {len(setup)}\n"
+        self.hasher.update(head.encode() + setup)
 
     def add(self, packet: Any) -> None:
         data = strip_framing(self.codec, bytes(packet))
         if not data:
             return
         if self._is_framed:
-            self.hasher.update(len(data).to_bytes(4, "big"))
+            self.hasher.update(len(data).to_bytes(4))
         self.hasher.update(data)
         start = float((packet.pts or 0) * packet.time_base)
-        self.begin_s = start if not self.packets else min(self.begin_s, start)
-        self.end_s = max(self.end_s, start + float((packet.duration or 0) * packet.time_base))
-        self.packets += 1
+        end = start + float((packet.duration or 0) * packet.time_base)
+        begin, last = self.times_s or (start, 0.0)
+        self.times_s = [min(begin, start), max(last, end)]
 
 
-def _digest_packets(file: BinaryIO) -> tuple[str, Digest, dict[str, Fact]]:
+def _digest_packets(file: BinaryIO) -> tuple[str, Digest, Measured]:
     with open_media(file) as media:
         streams = {each.index: _StreamDigest(each) for each in media.streams}
         for packet in media.packets():
             streams[packet.stream_index].add(packet)
-        used = [each for each in streams.values() if each.packets]
-        if not used:
-            raise Damaged("there is not one packet in it")
-        facts: dict[str, Fact] = {
-            "codec": "+".join(each.codec for each in used),
-            "packets": sum(each.packets for each in used),
-            "duration_s": max(each.end_s - max(each.begin_s, 0.0) for each in used),
-            "decoder": _name_libraries("av"),
-        }
-        film = next((each.codec_context for each in media.streams if each.type == "video"), None)
-        if film is not None:
-            facts |= {"width": int(film.width), "height": int(film.height)}
+    used = [each for each in streams.values() if each.times_s]
+    if not used:
+        raise Damaged("there is not one packet in it")
+    measured = Measured(decoder=_name_libraries("av"))
     sound = next((each for each in used if each.rate), None)
     if sound is not None:
-        facts |= {"sample_rate": sound.rate, "channels": sound.channels}
+        duration_s = max(each.times_s[1] - max(each.times_s[0], 0.0) for each in used)
+        measured = Measured(
+            duration_s=min(max(duration_s, 0.0), _DURATION_MAX_S),
+            sample_rate_hz=sound.rate,
+            channels=sound.channels or None,
+            decoder=measured.decoder,
+        )
     raws = sorted(each.hasher.digest() for each in used)
-    return (
-        PACKETS,
-        digest_parts([f"{PACKETS} {len(raws)}\n".encode(), *raws], Algorithm.SHA256),
-        facts,
-    )
+    head = f"{PACKETS} {len(raws)}\n".encode()
+    return PACKETS, digest_parts([head, *raws], Algorithm.SHA256), measured
 
 
 def _name_libraries(*modules: str) -> str:
@@ -257,14 +225,12 @@ def _name_libraries(*modules: str) -> str:
     said = []
     for module in modules:
         library = load_library(module)
-        said.append(
-            f"{ {'PIL': 'pillow', 'av': 'PyAV'}.get(module, module) } {library.__version__}"
-        )
+        name = {"PIL": "pillow", "av": "PyAV"}.get(module, module)
+        said.append(f"{name} {library.__version__}")
         if module == "av":
-            said += [
-                "{} {}.{}.{}".format(name, *library.library_versions[name])
-                for name in ("libavformat", "libavcodec")
-            ]
+            parts = ("libavformat", "libavcodec")
+            versions = (".".join(map(str, library.library_versions[part])) for part in parts)
+            said += map(" ".join, zip(parts, versions, strict=True))
         elif module == "soundfile":
             said.append(f"libsndfile {library.__libsndfile_version__}")
     return ", ".join(said)

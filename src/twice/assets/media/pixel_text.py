@@ -32,9 +32,6 @@ _TEXT_MAX: Final = 16 << 20
 def extract_pixel_text(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
     """Yield the texts hidden in a picture, each after the name of the bits that contain it.
 
-    Args:
-        file: a picture.
-
     Raises:
         Damaged: the picture cannot be decoded, or has more pixels than the limit.
         ExtraMissing: E-EXTRA-001, Pillow is not installed.
@@ -46,13 +43,10 @@ def extract_pixel_text(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
     with decoding("pillow"):
         has_alpha = picture.mode in {"RGBA", "LA", "PA"} or "transparency" in picture.info
         array = np.asarray(picture.convert("RGBA" if has_alpha else "RGB"))
-    planes = [("red, green and blue", array[:, :, :3])]
-    if has_alpha:
-        planes.insert(0, ("alpha", array[:, :, 3:]))
-    for name, plane in planes:
+    planes = {"alpha": array[:, :, 3:], "red, green and blue": array[:, :, :3]}
+    for name, plane in planes.items():
         for order, seen in (("columns", plane.swapaxes(0, 1)), ("rows", plane)):
-            text = _read_text(seen)
-            if text:
+            if plane.size and (text := _read_text(seen)):
                 yield f"lowest bits of {name}, by {order}", text
                 break
 
@@ -62,9 +56,8 @@ def _read_text(plane: Any) -> bytes:
     for signature, is_packed in _SIGNATURES.items():
         if start.startswith(signature):
             at = len(signature)
-            data = _pack_bits(
-                plane, at + 4, min(int.from_bytes(start[at : at + 4], "big") // 8, _TEXT_MAX)
-            )
+            size = min(int.from_bytes(start[at : at + 4]) // 8, _TEXT_MAX)
+            data = _pack_bits(plane, at + 4, size)
             try:
                 return zlib.decompressobj(31).decompress(data, _TEXT_MAX) if is_packed else data
             except zlib.error:

@@ -11,8 +11,8 @@ number of channels or frames are never compared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -29,24 +29,18 @@ Sound = NDArray[np.floating[Any]]
 BEST_DB: Final = 999.0
 """A peak signal-to-noise ratio without any noise; its negative is a residual of nothing."""
 
-LARGER_IS_BETTER: Final = frozenset({"psnr_db", "worst_tile_psnr_db", "ssim"})
-"""Of all other figures, larger magnitudes or levels are worse."""
-
+_LARGER_IS_BETTER: Final = frozenset({"psnr_db", "worst_tile_psnr_db", "ssim"})
 _BEST_AT_ZERO: Final = frozenset({"lag_samples", "gain_db", "length_difference"})
 
-PROFILES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
-    {
-        "image-numeric": {"max_error_255": 2.0, "psnr_db": 70.0},
-        "image-stochastic": {"psnr_db": 45.0, "worst_tile_psnr_db": 38.0, "ssim": 0.995},
-        "audio-numeric": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -110.0},
-        "audio-16bit": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -84.0},
-    }
-)
+PROFILES: Final[Mapping[str, Mapping[str, float]]] = {
+    "image-numeric": {"max_error_255": 2.0, "psnr_db": 70.0},
+    "image-stochastic": {"psnr_db": 45.0, "worst_tile_psnr_db": 38.0, "ssim": 0.995},
+    "audio-numeric": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -110.0},
+    "audio-16bit": {"length_difference": 0.0, "lag_samples": 0.0, "null_peak_dbfs": -84.0},
+}
 """Limits by the name of a tolerance."""
 
-_LOOSEST: Final[Mapping[str, float]] = MappingProxyType(
-    {"max_error_255": 32.0, "psnr_db": 25.0, "null_peak_dbfs": -30.0}
-)
+_LOOSEST: Final = {"max_error_255": 32.0, "psnr_db": 25.0, "null_peak_dbfs": -30.0}
 """Beyond these, a picture with another patch in it and a sound with another part in it still pass."""
 
 _TILE_PX: Final = 32
@@ -58,19 +52,21 @@ _PIECE_FRAMES: Final = 1 << 18  # of a sound that are compared at once
 _LAG_FRAMES: Final = 1 << 21  # from the beginning, in which a lag is looked for
 
 
-def rank_loss(name: str, value: float) -> float:
+def _rank_loss(name: str, value: float) -> float:
     """Order the values of a figure: the larger, the worse."""
-    if name in LARGER_IS_BETTER:
+    if name in _LARGER_IS_BETTER:
         return -value
     return abs(value) if name in _BEST_AT_ZERO else value
 
 
 def exceed_limits(figures: Mapping[str, float], limits: Mapping[str, float]) -> list[str]:
     """Name the figures that are beyond their limits, or were not measured; NaN is beyond each."""
+    nothing = float("nan")
     return [
-        name for name, limit in limits.items()
-        if name not in figures or not rank_loss(name, figures[name]) <= rank_loss(name, limit)
-    ]  # fmt: skip
+        name
+        for name, limit in limits.items()
+        if not _rank_loss(name, figures.get(name, nothing)) <= _rank_loss(name, limit)
+    ]
 
 
 def merge_worst(many: Iterable[Mapping[str, float]]) -> dict[str, float]:
@@ -78,23 +74,17 @@ def merge_worst(many: Iterable[Mapping[str, float]]) -> dict[str, float]:
     found: dict[str, float] = {}
     for each in many:
         for name, value in each.items():
-            if name not in found or rank_loss(name, value) > rank_loss(name, found[name]):
-                found[name] = value
+            found[name] = max(found.get(name, value), value, key=partial(_rank_loss, name))
     return found
 
 
 def explain_loose_limits(limits: Mapping[str, float], *, sound: bool) -> str:
-    """Say why limits let nearly everything pass; "" if at least one of them keeps something out.
-
-    Args:
-        limits: of a tolerance.
-        sound: whether it is one for sounds.
-    """
+    """Say why the limits of a tolerance let nearly everything pass; "" if at least one keeps something out."""
     deciding = ("null_peak_dbfs",) if sound else ("max_error_255", "psnr_db")
     known = [name for name in deciding if name in limits]
     if not known:
         return f"it has no limit for {' or '.join(deciding)}"
-    if all(rank_loss(name, limits[name]) > rank_loss(name, _LOOSEST[name]) for name in known):
+    if all(_rank_loss(name, limits[name]) > _rank_loss(name, _LOOSEST[name]) for name in known):
         name = known[0]
         return f"{name} {limits[name]:g} lets nearly everything pass; at worst {_LOOSEST[name]:g}"
     return ""
@@ -103,9 +93,7 @@ def explain_loose_limits(limits: Mapping[str, float], *, sound: bool) -> str:
 def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
     """Return the figures of two pictures, or the reason why they cannot be compared.
 
-    Args:
-        a: the picture that was sealed. The full scale of floats and of 32-bit integers is its largest magnitude.
-        b: the other one.
+    Full scale of floats and of 32-bit integers is the largest magnitude in ``a``, the picture that was sealed.
 
     Returns:
         ``max_error_255`` (full scale is 255), ``psnr_db``, ``worst_tile_psnr_db`` (decibels, at most 999), ``ssim``
@@ -117,30 +105,26 @@ def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
     figures: list[dict[str, float]] = []
     try:
         with a.open("rb") as file_a, b.open("rb") as file_b:
-            one, two = ImageReader(file_a), ImageReader(file_b)
-            if (one.mode, one.count, one.is_deep) != (two.mode, two.count, two.is_deep):
-                return {}, " and ".join(
-                    f"{each.mode} of {pluralize(each.count, 'frame')}" for each in (one, two)
-                )
-            for (left, left_ms), (right, right_ms) in zip(one.frames(), two.frames(), strict=True):
+            both = ImageReader(file_a), ImageReader(file_b)
+            if len({(each.mode, each.count, each.is_deep) for each in both}) > 1:
+                forms = (f"{each.mode} of {pluralize(each.count, 'frame')}" for each in both)
+                return {}, " and ".join(forms)
+            for (left, left_ms), (right, right_ms) in zip(
+                *(each.frames() for each in both), strict=True
+            ):
                 if left_ms != right_ms:
                     return (
                         {},
                         "frames that stand for another time: they are shown longer or shorter",
                     )
                 if left.shape != right.shape:
-                    return {}, " and ".join(
-                        f"{each.shape[1]}x{each.shape[0]} pixels" for each in (left, right)
-                    )
+                    sizes = (f"{each.shape[1]}x{each.shape[0]} pixels" for each in (left, right))
+                    return {}, " and ".join(sizes)
                 if not (np.isfinite(left).all() and np.isfinite(right).all()):
                     return {}, "pixels that are no numbers (NaN) or infinite"
                 figures.append(compare_pixels(left, right))
     except (OSError, Damaged) as error:
-        raise PayloadRefused(
-            f"{a} and {b} cannot be compared: {error}.",
-            "Expected whole pictures.",
-            "Render them again.",
-        ) from error
+        raise _refuse(a, b, str(error)) from error
     return merge_worst(figures), ""
 
 
@@ -150,9 +134,10 @@ def compare_pixels(a: NDArray[Any], b: NDArray[Any]) -> dict[str, float]:
     Full scale is 255 or 65535 for integers of 8 or 16 bits, and for others the largest magnitude in ``a`` (in ``b``, if
     ``a`` is zero).
     """
-    scale = {"u1": 1.0, "u2": 255 / 65535}.get(a.dtype.str[1:]) or 255 / (
-        _magnitude(a) or _magnitude(b) or 1.0
-    )
+    scale = {"u1": 1.0, "u2": 255 / 65535}.get(a.dtype.str[1:])
+    if scale is None:
+        most = (float(np.abs(each.astype(np.float64)).max(initial=0.0)) for each in (a, b))
+        scale = 255 / next(filter(None, most), 1.0)
     error, squared, tile, structure, windows = 0.0, 0.0, 0.0, 0.0, 0
     width = min(_WINDOW_PX, *a.shape[:2])
     # In bands: as floats, two large pictures would take sixteen times their memory.
@@ -162,7 +147,9 @@ def compare_pixels(a: NDArray[Any], b: NDArray[Any]) -> dict[str, float]:
         error = max(error, float(difference.max()))
         power = (difference**2).mean(axis=2)
         squared += float(power.sum())
-        tile = max(tile, _worst_tile(power))
+        for y in range(0, power.shape[0], _TILE_PX):
+            for x in range(0, power.shape[1], _TILE_PX):
+                tile = max(tile, float(power[y : y + _TILE_PX, x : x + _TILE_PX].mean()))
         if len(one) >= width:
             found = measure_ssim(_to_luma(one), _to_luma(two), width)
             structure += float(found.sum())
@@ -200,22 +187,9 @@ def measure_ssim(a: Pixels, b: Pixels, width: int = _WINDOW_PX) -> Pixels:
     return np.asarray(above / below)
 
 
-def _magnitude(pixels: NDArray[Any]) -> float:
-    return float(np.abs(pixels.astype(np.float64)).max(initial=0.0))
-
-
 def _to_luma(pixels: Pixels) -> Pixels:
-    return (
-        pixels[:, :, 0] if pixels.shape[2] < 3 else np.asarray(pixels[:, :, :3] @ np.array(_LUMA))
-    )
-
-
-def _worst_tile(power: Pixels) -> float:
-    return max(
-        float(power[y : y + _TILE_PX, x : x + _TILE_PX].mean())
-        for y in range(0, power.shape[0], _TILE_PX)
-        for x in range(0, power.shape[1], _TILE_PX)
-    )
+    is_grey = pixels.shape[2] < 3
+    return pixels[:, :, 0] if is_grey else np.asarray(pixels[:, :, :3] @ np.array(_LUMA))
 
 
 def _to_psnr(mean_squared: float) -> float:
@@ -243,11 +217,7 @@ def compare_sounds(a: Path, b: Path) -> tuple[dict[str, float], str]:
                 sounds.append(file.read(dtype="float64" if precise else "float32", always_2d=True))
                 forms.append(f"{file.samplerate} Hz of {pluralize(file.channels, 'channel')}")
     except Damaged as damage:
-        raise PayloadRefused(
-            f"{a} and {b} cannot be compared: {damage.why}.",
-            "Expected whole sound files.",
-            "Render them again.",
-        ) from damage
+        raise _refuse(a, b, damage.why) from damage
     if forms[0] != forms[1]:
         return {}, " and ".join(forms)
     if not all(np.isfinite(each).all() for each in sounds):
@@ -277,13 +247,9 @@ def compare_samples(a: Sound, b: Sound) -> dict[str, float]:
         energy += float((one**2).sum())
         product += float((one * two).sum())
     gain = product / energy if energy else 1.0
-    aligned_peak = max(
-        (
-            float(np.abs(two / (gain or 1.0) - one).max(initial=0.0))
-            for one, two in _pair_pieces(a, b, lag, length)
-        ),
-        default=0.0,
-    )
+    aligned_peak = 0.0
+    for one, two in _pair_pieces(a, b, lag, length):
+        aligned_peak = max(aligned_peak, float(np.abs(two / (gain or 1.0) - one).max(initial=0.0)))
     return {
         "length_difference": float(len(b) - len(a)),
         "lag_samples": float(lag),
@@ -322,3 +288,9 @@ def _find_lag(a: Sound, b: Sound, length: int) -> int:
 
 def _to_dbfs(amplitude: float) -> float:
     return round(20 * float(np.log10(amplitude)), 3) if amplitude else -BEST_DB
+
+
+def _refuse(a: Path, b: Path, why: str) -> PayloadRefused:
+    return PayloadRefused(
+        f"{a} and {b} cannot be compared: {why}.", "Expected whole files.", "Render them again."
+    )

@@ -85,32 +85,23 @@ _TEXT_CONTROLS: Final = frozenset(range(32)) - frozenset(b"\t\n\r\x0b\x0c\x1b")
 
 
 class Damaged(Exception):
-    """A file cannot be read as what its first bytes say.
+    """A file cannot be read as what its first bytes say; ``why`` is a clause without a full stop."""
 
-    Args:
-        why: a clause without a full stop.
-        offset: where in the file, if that is known.
-    """
-
-    def __init__(self, why: str, offset: int = 0) -> None:
+    def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
-        self.offset = offset
 
 
 @contextmanager
 def decoding(program: str) -> Iterator[None]:
-    """Turn every exception of a decoder into ``Damaged``, and silence its warnings.
-
-    Decoders raise what they like on a stranger's bytes: struct.error, IndexError, RecursionError.
-    """
+    """Turn every exception of a decoder into ``Damaged``, and silence its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             yield
         except (Damaged, ExtraMissing):
             raise
-        except Exception as error:
+        except Exception as error:  # struct.error, IndexError, RecursionError: whatever they like.
             said = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise Damaged(f"{program} says: {said[:200]}") from error
 
@@ -132,22 +123,19 @@ def load_library(name: str) -> Any:
 
 
 def sniff(head: bytes) -> Format:
-    """Return the format that these bytes begin.
-
-    Args:
-        head: the first ``HEAD`` bytes, or all if there are fewer.
-    """
+    """Return the format that the first ``HEAD`` bytes of a file begin."""
     if head[:4] in {b"RIFF", b"RIFX", b"RF64", b"BW64", b"FORM"} and head[8:12] in _FORMS:
         return _FORMS[head[8:12]]
     if head[4:8] in {b"ftyp", b"moov"} and head[:1] in {b"\0", b"\x01"}:
         is_picture = any(brand in head[8:64] for brand in (b"avif", b"avis", b"heic", b"mif1"))
         return Format.AVIF if is_picture and head[4:8] == b"ftyp" else Format.MP4
+    is_font = head[4:5] == b"\0" < head[5:6] and len(head) >= 28 and head[12:16].isascii()
     for beginning, kind in _BEGINNINGS:
-        if head.startswith(beginning) and not (kind is Format.FONT and not _is_font(head)):
+        if head.startswith(beginning) and (is_font or kind is not Format.FONT):
             return kind
     if b"%PDF-" in head[:1024]:
         return Format.PDF
-    if head[:2] == b"BM" and len(head) >= 26 and head[6:10] == b"\0\0\0\0":
+    if head[:2] == b"BM" and len(head) >= 26 and head[6:10] == bytes(4):
         return Format.BMP
     if head[60:68] in {b"BOOKMOBI", b"TEXtREAd"}:
         return Format.PALM
@@ -160,19 +148,17 @@ def sniff(head: bytes) -> Format:
     is_utf16 = head[:2] in {b"\xff\xfe", b"\xfe\xff"}
     if is_utf16 or (head and not _TEXT_CONTROLS.intersection(head)):
         return Format.TEXT
-    is_zlib = len(head) > 2 and head[0] == 0x78 and (head[0] << 8 | head[1]) % 31 == 0
+    is_zlib = len(head) > 2 and head[0] == 0x78 and int.from_bytes(head[:2]) % 31 == 0
     return Format.ZLIB if is_zlib else Format.BINARY
 
 
 def sniff_file(file: BinaryIO) -> Format:
     """Return the format of an open file; a FLAC file behind an ID3 tag is FLAC."""
+    file.seek(skip_id3(file))
+    if file.read(4) == b"fLaC":
+        return Format.FLAC
     file.seek(0)
-    head = file.read(HEAD)
-    if head[:3] == b"ID3":
-        file.seek(skip_id3(file))
-        if file.read(4) == b"fLaC":
-            return Format.FLAC
-    return sniff(head)
+    return sniff(file.read(HEAD))
 
 
 def skip_id3(file: BinaryIO) -> int:
@@ -183,14 +169,8 @@ def skip_id3(file: BinaryIO) -> int:
         head = file.read(10)
         if len(head) < 10 or head[:3] != b"ID3":
             return at
-        at += 10 + sum(
-            (byte & 127) << shift for byte, shift in zip(head[6:], (21, 14, 7, 0), strict=True)
-        )
-
-
-def _is_font(head: bytes) -> bool:
-    tables = int.from_bytes(head[4:6], "big")
-    return 0 < tables < 256 and len(head) >= 28 and head[12:16].isascii()
+        sizes = zip(head[6:], (21, 14, 7, 0), strict=True)
+        at += 10 + sum((byte & 127) << shift for byte, shift in sizes)
 
 
 _RATES: Final = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}

@@ -1,7 +1,7 @@
 """What a renderer's own repeats differ by, and the limits that follow; verdicts and limits written into logs.
 
-Every pair of repeats is compared, and each repeat with the sealed asset. Limits are the merge_worst of these with
-a margin. They say how much this renderer scatters on this machine; another scene may scatter more.
+Every pair of repeats is compared, and each repeat with the sealed asset. Limits are the worst of these with a margin.
+They say how much this renderer scatters on this machine; another scene may scatter more.
 
 Invariant: limits are proposed only where repeats differ; equal repeats deserve a stricter grade. What is written is a
 new revision: the asset and everything else that the log says stay as they are.
@@ -12,30 +12,23 @@ from __future__ import annotations
 import platform
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.errors import RenderFailed
 from twice.assets.log.io import log_digest, read_log, to_document
-from twice.assets.log.models import AssetKind, DeterminismLog
+from twice.assets.log.models import AssetKind
 from twice.assets.media.measure import digest_file
 from twice.assets.media.payload import digest_payload
 from twice.assets.media.similarity import explain_loose_limits, merge_worst
-from twice.assets.render.provenance import RENDERERS
-from twice.assets.render.recipe import build_job, find_obstacle
-from twice.assets.render.rerender import (
-    ProgressCallback,
-    Rerender,
-    RerenderOptions,
-    compare_files,
-    find_base,
-    find_sealed_asset,
-)
-from twice.assets.render.runner import RenderJob, render
-from twice.assets.render.trust import require_trusted
+from twice.assets.render.command import RenderJob
+from twice.assets.render.provenance import find_renderer
+from twice.assets.render.recipe import RerenderOptions, find_obstacle, prepare_job
+from twice.assets.render.rerender import ProgressCallback, Rerender, compare_files
+from twice.assets.render.runner import render
 from twice.assets.store.seal import write_log
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
@@ -62,39 +55,29 @@ _MARGINS: Final[Mapping[str, Callable[[float], float]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What repeats came to.
+    """What the repeats of the log at a path came to, over all numbers of threads.
 
-    Args:
-        log: path of the sidecar.
-        runs: how many there were, over all numbers of threads.
-        pairs: how many pairs were compared.
-        grade: the strictest grade that all of them reach among themselves.
-        figures: the merge_worst of each.
-        limits: what is proposed; empty where repeats are equal, or cannot be compared.
-        reason: why there are no limits; "" where there are, or none are needed.
+    ``grade`` is the strictest that all of them reach among themselves, ``metrics`` the worst of each figure. ``limits``
+    are proposed, or empty where repeats are equal or, for ``reason``, cannot be compared.
     """
 
     log: Path
     runs: int
     pairs: int
     grade: str
-    figures: dict[str, float] = field(default_factory=dict)
-    limits: dict[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as ``twice asset calibrate --json`` prints it."""
-        return {
-            "format": "twice.asset-calibration/1", "log": str(self.log), "runs": self.runs,
-            "pairs": self.pairs, "grade": self.grade, "metrics": self.figures,
-            "limits": self.limits, "reason": self.reason,
-        }  # fmt: skip
+        """Return it as ``twice asset calibrate --json`` prints it."""
+        return {"format": "twice.asset-calibration/1", **asdict(self), "log": str(self.log)}
 
 
 def calibrate(
     path: Path, how: RerenderOptions, threads: Sequence[int], progress: ProgressCallback
 ) -> Calibration:
-    """Render repeatedly, and compare all with all.
+    """Render the asset of the log at a path repeatedly, and compare all with all.
 
     Args:
         path: the sidecar.
@@ -103,8 +86,8 @@ def calibrate(
         progress: told what is being done.
 
     Raises:
-        RenderFailed: E-ASSET-RENDER-001: it cannot be rendered here.
-        RecipeUntrusted: E-ASSET-RENDER-004. InputChanged: E-ASSET-RENDER-002.
+        RenderFailed: E-ASSET-RENDER-001, it cannot be rendered here.
+        RecipeUntrusted, InputChanged, UsageError: as ``prepare_job``.
     """
     log = read_log(path)
     obstacle = find_obstacle(log)
@@ -114,68 +97,58 @@ def calibrate(
             "Expected a recipe that runs here.",
             "Calibrate where its renderer is installed.",
         )
-    output = to_document(log.recipe)["output"]
-    require_trusted(log, str(path), trust=how.trust, allow=how.allow)
-    job = build_job(log, find_base(path), timeout_s=how.timeout_s)
-    asset = find_sealed_asset(path, log)
-    jobs = [job, *(with_threads(job, each) for each in threads)]
+    job, asset = prepare_job(path, log, how)
+    (output,) = job.outputs
+    jobs = [one for one in (job, *(with_threads(job, n) for n in threads)) for _ in range(how.runs)]
     with tempfile.TemporaryDirectory(prefix="twice-calibrate-") as folder:
         files = [asset] if asset is not None else []
-        for number, each in enumerate(one for one in jobs for _ in range(how.runs)):
-            progress(f"rendering {number + 1} of {len(jobs) * how.runs}")
-            with render(each, (output,)) as run:
+        for number, each in enumerate(jobs):
+            progress(f"rendering {number + 1} of {len(jobs)}")
+            with render(each) as run:
                 kept = Path(folder) / f"{number}{Path(output).suffix}"
                 files.append(Path(shutil.copyfile(run.folder / output, kept)))
         progress("comparing")
-        return _compare(path, log, files, len(jobs) * how.runs)
+        pairs = list(combinations(files, 2))
+        found = Calibration(log=path, runs=len(jobs), pairs=len(pairs), grade="bytes")
+        if len(set(map(digest_file, files))) == 1:
+            return found
+        if len({(taken.method, taken.digest) for taken in map(digest_payload, files)}) == 1:
+            return replace(found, grade="payload")
+        results = [compare_files(log.kind, a, b) for a, b in pairs]
+    reason = next((why for _, why in results if why), "")
+    metrics = {} if reason else merge_worst(each for each, _ in results)
+    limits = {
+        name: widen(metrics[name])
+        for name, widen in _MARGINS.items()
+        if name in metrics and not (name == "max_error_255" and metrics[name] > _ERROR_MAX)
+    }
+    if limits:
+        reason = explain_loose_limits(limits, sound=log.kind is AssetKind.AUDIO)
+    if reason:
+        return replace(found, grade="different", metrics=metrics, reason=reason)
+    return replace(found, grade="tolerance", metrics=metrics, limits=limits)
 
 
 def with_threads(job: RenderJob, threads: int) -> RenderJob:
     """Give a job another number of threads: by variables, and by the option of a known renderer."""
-    env = {**job.env, **dict.fromkeys(THREAD_CAPS, str(threads))}
-    renderer, argv = RENDERERS.get(Path(job.argv[0]).name), job.argv
-    if renderer is not None and renderer.threads:
-        kept = [each for each in argv if not each.startswith(renderer.threads)]
-        argv = (*kept, f"{renderer.threads}{threads}")
-    return replace(job, argv=argv, env=env)
-
-
-def _compare(path: Path, log: DeterminismLog, files: Sequence[Path], runs: int) -> Calibration:
-    pairs = list(combinations(files, 2))
-    found = Calibration(log=path, runs=runs, pairs=len(pairs), grade="bytes")
-    if len({digest_file(each) for each in files}) == 1:
-        return found
-    if len({(taken.method, taken.digest) for taken in map(digest_payload, files)}) == 1:
-        return replace(found, grade="payload")
-    results = [compare_files(log.kind, a, b) for a, b in pairs]
-    reason = next((why for _, why in results if why), "")
-    figures = {} if reason else merge_worst(each for each, _ in results)
-    limits = dict(_propose_limits(figures))
-    if limits:
-        reason = explain_loose_limits(limits, sound=log.kind is AssetKind.AUDIO)
-    if reason:
-        return replace(found, grade="different", figures=figures, reason=reason)
-    return replace(found, grade="tolerance", figures=figures, limits=limits)
-
-
-def _propose_limits(figures: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    for name, widen in _MARGINS.items():
-        if name in figures and not (name == "max_error_255" and figures[name] > _ERROR_MAX):
-            yield name, widen(figures[name])
+    argv, option = job.argv, find_renderer(job.argv).threads
+    if option:
+        kept = (each for each in argv if not each.startswith(option))
+        argv = (*kept, f"{option}{threads}")
+    return replace(job, argv=argv, env={**job.env, **dict.fromkeys(THREAD_CAPS, str(threads))})
 
 
 def write_limits(found: Calibration) -> int:
-    """Put proposed limits into a log that promises tolerance; the number of the new revision.
+    """Put proposed limits into a log that promises tolerance, and return the number of the new revision.
 
     Raises:
-        UsageError: E-USE-001: nothing is proposed, or the log promises more than tolerance.
+        UsageError: E-USE-001, nothing is proposed, or the log promises more than tolerance.
     """
     document = to_document(read_log(found.log))
     promised = document.get("promise", {}).get("grade")
     if promised != "tolerance" or not found.limits:
-        why = f"its log promises {promised}"
-        if not found.limits:
-            why = found.reason or "repeats do not differ"
+        why = found.reason or "repeats do not differ"
+        why = f"its log promises {promised}" if found.limits else why
         raise UsageError(
             f"No limits were written into {found.log}: {why}.",
             "Expected a promise of tolerance, and repeats that differ. A promise is not weakened by the way.",
@@ -191,29 +164,26 @@ def write_limits(found: Calibration) -> int:
 
 
 def write_verdict(result: Rerender, when: str) -> int:
-    """Put a re-rendering's result into its log, under evidence of its own; the number of the new revision.
-
-    Args:
-        result: of a promised asset.
-        when: the instant.
+    """Put a re-rendering's result into its log, at an instant; return the number of the new revision.
 
     Raises:
-        StoreRefused: E-ASSET-STORE-001: the store lies inside a public tree.
+        StoreRefused: E-ASSET-STORE-001, the store lies inside a public tree.
     """
     here = measure(probes=False)
-    verdict: dict[str, Any] = {
+    verdict = {
         "when": when,
         # Without a host's name.
         "machine": f"{platform.system()} {here.cpu.arch}, {here.cpu.model or 'a processor'}, {here.os.libc}",
         "outcome": str(result.outcome),
         "reason": result.reason,
+        "grade": result.grade,
+        "runs": result.runs,
+        "artefacts": list(result.artefacts),
+        "metrics": result.metrics,
     }
-    if result.grade:
-        verdict |= {"grade": result.grade, "runs": result.runs, "artefacts": list(result.artefacts)}
-    if result.figures:
-        verdict["metrics"] = result.figures
     earlier = to_document(read_log(result.log)).get("verdicts", [])
-    return _write_revision(result.log, verdicts=[*earlier, verdict])
+    known = {name: value for name, value in verdict.items() if value}
+    return _write_revision(result.log, verdicts=[*earlier, known])
 
 
 def _write_revision(path: Path, **changes: Any) -> int:

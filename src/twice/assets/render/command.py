@@ -1,9 +1,8 @@
-"""A command of a render: which program it is, and as it was typed, rewritten for a clean folder.
+"""The job of a render: a command rewritten for a clean folder, and everything that it is given.
 
-Nothing here runs a command, so that a gate that reads records need not load what renders.
-
-An argument is rewritten where the whole of it is a path, or what follows ``=`` or an option of two
-characters such as ``+I`` or ``-o``. A path that stands anywhere else is not seen: name it with --input.
+Nothing here runs a command, so that a gate that reads records need not load what renders. An argument is rewritten
+where the whole of it is a path, or what follows ``=`` or an option of two characters such as ``+I`` or ``-o``. A path
+that stands anywhere else is not seen: name it with --input.
 
 Invariant: the rewritten command holds no path of a file that was found, but those inside its folder.
 """
@@ -14,7 +13,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -24,30 +24,45 @@ from twice.errors import UsageError
 
 PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 """Where a child looks for programs, whatever its caller's environment says."""
-_PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
+PINS: Final = {
+    "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC", "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+}  # fmt: skip
+"""What every recorded rendering gets, beside what is given with --env."""
 FOLDER_PREFIX: Final = "twice-render-"
-_SYSTEM: Final = ("/etc", "/proc", "/sys", "/dev", "/lib", "/lib64", "/usr/lib", "/usr/local/lib")
-"""Where a system keeps its own; nobody gives these to a rendering."""
 SEED: Final = "{seed}"
 OUTSIDE: Final = "outside"
 """The folder of a recipe in which inputs stand that lie outside of the store."""
+TIMEOUT_S: Final = 600.0
+_PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
+_SYSTEM: Final = ("/etc", "/proc", "/sys", "/dev", "/lib", "/lib64", "/usr/lib", "/usr/local/lib")
+"""Where a system keeps its own; nobody gives these to a rendering."""
 
 
-@dataclass(frozen=True, slots=True)
-class RenderCommand:
-    """A command for a clean folder.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderJob:
+    """A command with everything that it is given; paths are relative to its folder, as the store's are to its root.
 
     Args:
-        argv: rewritten.
-        inputs: where each file lies, by its path inside.
-        outputs: what it has to write, by paths inside, which are paths from the root of the store.
-        seeded: whether ``{seed}`` stood in an argument.
+        argv: the program and its arguments.
+        inputs: where each file that it reads lies, by the path that the command sees.
+        outputs: what it has to write.
+        env: variables that it gets beside the folders that are its own; no others.
+        seed: of the recorder, for a Python program, and what stood for ``{seed}``.
+        timeout_s: when it is ended.
     """
 
     argv: tuple[str, ...]
-    inputs: dict[str, Path]
-    outputs: tuple[str, ...]
-    seeded: bool
+    inputs: Mapping[str, Path] = field(default_factory=dict)
+    outputs: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    timeout_s: float = TIMEOUT_S
+
+    def find_program(self) -> Path | None:
+        """Find the program where it lies: among the inputs, by its path, or on the fixed path."""
+        name = self.argv[0]
+        return self.inputs.get(name[2:]) if name.startswith("./") else find_program(name)
 
 
 def looks_python(argv: Sequence[str]) -> bool:
@@ -79,67 +94,65 @@ def is_outside(path: str) -> bool:
 
 
 def rewrite_command(
-    typed: Sequence[str], store: Store, inputs: Iterable[Path], outputs: Iterable[Path], seed: str
-) -> RenderCommand:
-    """Rewrite a command.
+    typed: Sequence[str], store: Store, *, inputs: Iterable[Path] = (),
+    outputs: Collection[Path] = (), env: Mapping[str, str] | None = None, seed: int | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> RenderJob:  # fmt: skip
+    """Rewrite a command, as it was typed, for a clean folder.
 
-    Args:
-        typed: the program and its arguments.
-        store: the hot store; its root is where the folder's paths start from.
-        inputs: further files that it reads.
-        outputs: files that it writes, as typed.
-        seed: what stands for ``{seed}``; "" where there is none.
+    ``inputs`` are further files that it reads, ``env`` variables over ``PINS``. The seed stands for ``{seed}`` in arguments
+    and variables.
 
     Raises:
-        UsageError: E-USE-001: ``{seed}`` without a seed, an output outside of the store.
+        UsageError: E-USE-001, ``{seed}`` without a seed, a seed that reaches nobody, an output outside of the store.
     """
-    names = {path: _name_output(store, path) for path in outputs}
-    texts = {str(each): name for path, name in names.items() for each in (path, path.absolute())}
-    folder = _Folder(store, texts)
-    argv = [_name_program(typed[0], folder)]
-    for part in typed[1:]:
-        if SEED in part and not seed:
+    env = env or {}
+    texts = [*typed, *env.values()]
+    asks_for_seed = next((each for each in texts if SEED in each), None)
+    if asks_for_seed is not None and seed is None:
+        raise UsageError(
+            f"The argument {asks_for_seed!r} asks for a seed, and none was given.",
+            "Expected the seed that stands in its place.",
+            "Give one: twice asset record --seed 7 … -- COMMAND",
+        )
+    if seed is not None and asks_for_seed is None and not is_recordable(typed):
+        raise UsageError(
+            f"The seed {seed} reaches nobody: {SEED} stands in no argument and no variable.",
+            f"Expected {SEED} where {typed[0]} takes its seed.",
+            f"For example: twice asset record --seed {seed} … -- {typed[0]} --seed {SEED}",
+        )
+    named: dict[Path, str] = {}
+    for path in outputs:
+        if store.root not in path.resolve().parents:
             raise UsageError(
-                f"The argument {part!r} asks for a seed, and none was given.",
-                "Expected the seed that stands in its place.",
-                "Give one: twice asset record --seed 7 … -- COMMAND",
+                f"The output {path} does not lie in the hot store {store.root}.",
+                "Expected an asset inside the store, so that its log stands beside it.",
+                f"For example: -o {store.root / path.name}",
             )
-        argv.append(folder.rewrite(part.replace(SEED, seed)))
+        named[path] = store.named(path)
+    placed = {str(each): name for path, name in named.items() for each in (path, path.absolute())}
+    folder = _Folder(store, placed)
+    program = Path(typed[0]).absolute()
+    argv = [typed[0]]
+    if is_recordable(typed):
+        argv = ["python"]
+    elif "/" in typed[0] and program.is_file():
+        # An installed program stays where it is: a copy would lack what lies beside it, such as an environment.
+        is_own = store.root in program.parents
+        argv = [f"./{folder.add(program)}" if is_own else str(program)]
+    argv += [folder.rewrite(part.replace(SEED, str(seed))) for part in typed[1:]]
     for path in inputs:
         folder.add(path)
-    if is_recordable(typed):
-        argv[0] = "python"
-        if typed[1] == "-m":
-            package = store.root / typed[2].partition(".")[0]
-            files = (
-                sorted(package.rglob("*.py")) if package.is_dir() else [package.with_suffix(".py")]
-            )
-            for path in filter(Path.is_file, files):
+    if is_recordable(typed) and typed[1] == "-m":
+        package = store.root / typed[2].partition(".")[0]
+        for path in (package.with_suffix(".py"), *sorted(package.rglob("*.py"))):
+            if path.is_file():
                 folder.add(path)
-    seeded = any(SEED in part for part in typed)
-    return RenderCommand(tuple(argv), folder.inputs, tuple(names.values()), seeded)
-
-
-def _name_program(typed: str, folder: _Folder) -> str:
-    """Name a program: a file of the store is an input, an installed one stays where it is.
-
-    A copy of the latter would lack what lies beside it: an interpreter, its environment.
-    """
-    path = Path(typed).absolute()
-    if "/" not in typed or not path.is_file():
-        return typed
-    return f"./{folder.add(path)}" if folder.store.root in path.parents else str(path)
-
-
-def _name_output(store: Store, path: Path) -> str:
-    try:
-        return store.named(path)
-    except ValueError:
-        raise UsageError(
-            f"The output {path} does not lie in the hot store {store.root}.",
-            "Expected an asset inside the store, so that its log stands beside it.",
-            f"For example: -o {store.root / path.name}",
-        ) from None
+    return RenderJob(
+        argv=tuple(argv), inputs=folder.inputs, outputs=tuple(named.values()), seed=seed,
+        env=PINS | {name: text.replace(SEED, str(seed)) for name, text in env.items()},
+        timeout_s=timeout_s,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +160,7 @@ class _Folder:
     """The folder that a command will see, as it fills with inputs."""
 
     store: Store
-    outputs: dict[str, str]
+    outputs: Mapping[str, str]
     inputs: dict[str, Path] = field(default_factory=dict)
 
     def add(self, path: Path) -> str:
@@ -164,23 +177,14 @@ class _Folder:
 
     def rewrite(self, part: str) -> str:
         """Rewrite the path in an argument, if there is one."""
-        for head, text in _split(part):
+        head, equals, text = part.partition("=")
+        splits = [("", part), (head + equals, text)]
+        if part[:1] in {"-", "+"}:
+            splits.append((part[:2], part[2:]))
+        for head, text in splits:
             if text in self.outputs:
                 return head + self.outputs[text]
-            try:
-                is_file = Path(text).is_file()
-            except (OSError, ValueError):
-                continue
-            if is_file:
-                return head + self.add(Path(text))
+            with suppress(OSError, ValueError):  # A name that no disk takes.
+                if text and Path(text).is_file():
+                    return head + self.add(Path(text))
         return part
-
-
-def _split(part: str) -> Iterator[tuple[str, str]]:
-    """Split an argument in each way that can leave a path."""
-    yield "", part
-    head, equals, text = part.partition("=")
-    if equals and text:
-        yield f"{head}=", text
-    if part[:1] in {"-", "+"} and len(part) > 2:
-        yield part[:2], part[2:]

@@ -1,5 +1,6 @@
 """The draft of a log out of a command, its output and what people declare, with evidence for each.
 
+What people declare stands once for all in ``render.toml``, and on the command line; nothing in the file is executed.
 For programs without a generative model, fields that only such a model has are excused, each with the reason. Whether
 there is a model, a person says or the list of known renderers.
 
@@ -10,40 +11,39 @@ is never put down as what a session had.
 from __future__ import annotations
 
 import math
+import platform
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.log.io import Problem, examine, to_document
+from twice.assets.log.block import EXCUSE
+from twice.assets.log.io import Problem, escape, examine, to_document
 from twice.assets.log.kinds import Fault
-from twice.assets.log.models import FORMAT, Asset
+from twice.assets.log.models import FORMAT, Asset, DeterminismLog
 from twice.assets.media.measure import digest_file
-from twice.assets.render.command import OUTSIDE, RenderCommand, is_recordable
-from twice.assets.render.declarations import Declarations, list_pointers
+from twice.assets.render.command import OUTSIDE, RenderJob, is_recordable
 from twice.assets.render.provenance import (
     RENDERERS,
-    InstalledProgram,
+    ask_version,
     count_threads,
     describe_environment,
+    find_renderer,
     list_packages,
 )
 from twice.assets.store.seal import merge_documents
 from twice.assets.store.store import Store
+from twice.errors import UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
 
-PINS: Final = {
-    "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC", "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "art": (".png", ".jpg", ".jpeg", ".webp", ".avif", ".gif", ".tif", ".tiff", ".bmp", ".svg"),
+    "audio": (
+        ".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".m4a", ".aac", ".aif", ".aiff", ".mid",
+    ),
 }  # fmt: skip
-"""What every rendering gets, beside what is given with --env."""
-
-_PICTURES: Final = frozenset(
-    {".png", ".jpg", ".jpeg", ".webp", ".avif", ".gif", ".tif", ".tiff", ".bmp", ".svg"}
-)
-_SOUNDS: Final = frozenset(
-    {".wav", ".flac", ".mp3", ".ogg", ".oga", ".opus", ".m4a", ".aac", ".aif", ".aiff", ".mid"}
-)
 _FONTS: Final = (".ttf", ".otf", ".ttc", ".woff", ".woff2")
 _LIBRARIES: Final = (".sf2", ".sf3", ".sfz", ".dls")
 _SEALED: Final = ("/log_id", "/created", "/nonce", "/revision", "/asset", "/format", "/evidence")
@@ -51,31 +51,88 @@ _OF_MODELS: Final = (
     "prompt", "negative_prompt", "steps", "guidance", "sampler", "scheduler", "denoise", "dtype",
     "attention", "rng_device",
 )  # fmt: skip
-_NO_MODEL: Final = {"not_applicable": "a program rendered it, no generative model"}
-_INSIDE: Final = {"not_applicable": "the command decides it, and its inputs are logged by digest"}
-_NO_SESSION: Final = {"not_applicable": "no session: the command writes the delivered file"}
+_OF_COMMANDS: Final = ("tempo_bpm", "key", "time_signature", "chain", "presets", "dither")
+_NO_MODEL: Final = {EXCUSE: "a program rendered it, no generative model"}
+_INSIDE: Final = {EXCUSE: "the command decides it, and its inputs are logged by digest"}
+_NO_SESSION: Final = {EXCUSE: "no session: the command writes the delivered file"}
+_NO_WORKSTATION: Final = {EXCUSE: "no workstation: a command rendered it"}
+_NO_LOUDNESS: Final = {EXCUSE: "no loudness was asked for"}
+_EXCUSES: Final = (_NO_MODEL, _INSIDE, _NO_SESSION, _NO_WORKSTATION, _NO_LOUDNESS)
+_DECLARABLE: Final = DeterminismLog.model_fields.keys() - {
+    "format", "asset", "evidence", "recipe", "verdicts", "revision", "supersedes", "nonce",
+}  # fmt: skip
+"""What a person says, and neither a run nor a seal."""
 
 
-@dataclass(frozen=True, slots=True)
-class RenderDraft:
-    """What drafts of one command share.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declarations:
+    """What people say of a render: who, and when; parts of every log, and of single ones by the asset's name.
 
-    Args:
-        command: rewritten.
-        program: as it is installed.
-        digests: sha256 of each input by its path inside.
-        said: what people say.
+    In ``render.toml`` these are ``who``, ``when``, ``[all]`` and ``[assets."NAME"]``. ``declared`` is a further part, over
+    both. ``seedless`` says why there is no seed, ``program`` that no generative model is at work, ``kind`` whether it is
+    art or audio where the output's name does not tell.
     """
 
-    command: RenderCommand
-    program: InstalledProgram
-    digests: Mapping[str, str]
-    said: Declarations
+    who: str = ""
+    when: str = ""
+    all: Mapping[str, Any] = field(default_factory=dict)
+    assets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    seedless: str = ""
+    program: bool = False
+    kind: str | None = None
 
-    @property
-    def name(self) -> str:
-        """The program's, without its folder."""
-        return Path(self.command.argv[0]).name
+    def about(self, name: str) -> dict[str, Any]:
+        """Return what is declared of the asset of a name: its own over that of all, options over both."""
+        of_file = merge_documents(self.all, self.assets.get(name, {}))
+        return merge_documents(of_file, self.declared)
+
+
+def read_declarations(path: Path) -> Declarations:
+    """Read ``render.toml``.
+
+    Raises:
+        UsageError: E-USE-001, it is no such file, or says what a person cannot say.
+    """
+    said, why = {}, ""
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        why = str(error)
+    unknown = set(said) - {"who", "when", "all", "assets"}
+    assets = said.get("assets", {})
+    parts = [said.get("all", {}), *(assets.values() if isinstance(assets, dict) else [None])]
+    if unknown:
+        why = f"it has {min(unknown)!r}, which means nothing here"
+    elif not all(isinstance(each, dict) for each in parts):
+        why = "[all] or [assets] is no table"
+    elif odd := {name for each in parts for name in each} - _DECLARABLE:
+        why = f"it declares {min(odd)!r}, which nobody declares"
+    elif not all(isinstance(said.get(name, ""), str) for name in ("who", "when")):
+        why = "who or when is no text"
+    if why:
+        raise UsageError(
+            f"{path} cannot be used: {why}.",
+            'Expected TOML with who, when, [all] and [assets."NAME"], each a part of a log.',
+            "See docs/guides/rerendering.md.",
+        )
+    return Declarations(**said)
+
+
+@dataclass(frozen=True)
+class RenderDraft:
+    """What drafts of one command share: what people say, where its program is installed, its inputs' sha256 by path."""
+
+    job: RenderJob
+    said: Declarations
+    program: Path
+    digests: Mapping[str, str]
+
+    @cached_property
+    def version(self) -> str:
+        """The program's version; "" where it does not say."""
+        is_python = is_recordable(self.job.argv)
+        return platform.python_version() if is_python else ask_version(self.program)
 
     def draft_log(
         self, output: str, measured: Asset | None = None, record: Mapping[str, str] | None = None
@@ -88,34 +145,47 @@ class RenderDraft:
             record: what evidence names the run by; None before it.
         """
         declared = self.said.about(Path(output).name)
-        kind = self.said.kind or declared.get("kind") or guess_kind(output)
-        draft: dict[str, Any] = {
-            "format": FORMAT,
-            **({"kind": kind} if kind else {}),
-            **self._describe_program(),
-            "recipe": self._describe_recipe(output),
+        suffix = Path(output).suffix.lower()
+        guessed = next((kind for kind, suffixes in _KINDS.items() if suffix in suffixes), "")
+        kind = self.said.kind or declared.get("kind") or guessed
+        inputs = []
+        for name, path in sorted(self.job.inputs.items()):
+            found_at = {"found_at": str(path)} if name.startswith(f"{OUTSIDE}/") else {}
+            inputs.append({"path": name, "sha256": self.digests[name], **found_at})
+        recipe = {
+            "argv": list(self.job.argv),
+            "inputs": inputs,
+            "env": dict(self.job.env),
+            "output": output,
+            "timeout_s": self.job.timeout_s,
         }
+        draft = {"format": FORMAT, **self._describe_program(), "recipe": recipe}
         claims: set[str] = set()
-        renderer = RENDERERS.get(self.name)
-        if self.said.seed:
-            draft["seed"] = {"requested": self.said.seed, "effective": self.said.seed}
-        elif why := self.said.seedless or (renderer.seedless if renderer is not None else ""):
-            draft["seed"] = {"not_applicable": why}
+        if kind:
+            draft["kind"] = kind
+        if self.job.seed is not None:
+            draft["seed"] = dict.fromkeys(("requested", "effective"), str(self.job.seed))
+        elif why := self.said.seedless or find_renderer(self.job.argv).seedless:
+            draft["seed"] = {EXCUSE: why}
             claims |= {"/seed"} if self.said.seedless else set()
-        if kind and (self.said.program or renderer is not None):
-            block = (
+        is_known = Path(self.job.argv[0]).name in RENDERERS
+        if kind and (self.said.program or is_known):
+            draft[kind] = (
                 self._describe_picture(measured) if kind == "art" else self._describe_sound(draft)
             )
-            draft[kind] = block
-            if renderer is None:
-                claims |= {f"/{kind}/{key}" for key, each in block.items() if _is_excuse(each)}
+            if not is_known:
+                block = draft[kind].items()
+                claims |= {f"/{kind}/{name}" for name, each in block if each in _EXCUSES}
         draft = merge_documents(draft, declared)
         if measured is not None:
             about = to_document(measured)
             draft["asset"] = {key: about[key] for key in ("file_sha256", "payload")}
-        when = self.said.project.when or self.said.when
-        by = {"level": "declared", "who": self.said.author, "when": when}
-        pointers = sorted({*claims, *list_pointers(declared)}) if self.said.author else ()
+        for name, value in declared.items():
+            # The fields of a block: as fine as evidence has to be.
+            inner = value if isinstance(value, Mapping) and EXCUSE not in value else {}
+            claims |= {f"/{name}/{escape(each)}" for each in inner} or {f"/{name}"}
+        by = {"level": "declared", "who": self.said.who, "when": self.said.when}
+        pointers = sorted(claims) if self.said.who else ()
         run = {"level": "recorded", "record": "the run", **(record or {})}
         return draft | {"evidence": {"": run, **dict.fromkeys(pointers, by)}}
 
@@ -125,74 +195,56 @@ class RenderDraft:
         Before anything is promised, what the fuller promise needs is listed.
         """
         document = merge_documents(store.defaults, self.draft_log(output))
-        problems = list(examine(document).problems)
+        problems = {each.pointer: each for each in examine(document).problems}
         if "promise" not in document:
             fuller = examine({**document, "promise": {"mode": "deterministic"}}).problems
-            known = {each.pointer for each in problems}
-            problems += [
-                each
-                for each in fuller
-                if each.pointer not in known and not each.pointer.startswith("/promise/")
-            ]
-        found = [each for each in problems if not each.pointer.startswith(_SEALED)]
-        if not self.said.author:
+            for each in fuller:
+                if not each.pointer.startswith("/promise/"):
+                    problems.setdefault(each.pointer, each)
+        found = [each for at, each in problems.items() if not at.startswith(_SEALED)]
+        if not self.said.who:
             words = "who declares what no run can know"
             found.append(Problem("/evidence//who", Fault.MISSING, "", "a name", words))
         return found
 
     def _describe_program(self) -> dict[str, Any]:
         """Say what rendered, and where: provider, model and environment."""
-        argv, env, name = self.command.argv, self.said.env, self.name
+        argv, env, digests = self.job.argv, self.job.env, self.digests
         if is_recordable(argv):
-            scripts = [path for path in self.command.inputs.values() if path.suffix == ".py"]
-            packages, name = list_packages(scripts), argv[2 if argv[1] == "-m" else 1]
-            code = "".join(
-                self.digests[each] for each in sorted(self.digests) if each.endswith(".py")
-            )
-            sha256 = self.digests.get(name) or _digest_text(code)
+            name = argv[2 if argv[1] == "-m" else 1]
+            packages = list_packages(p for p in self.job.inputs.values() if p.suffix == ".py")
+            code = "".join(digests[each] for each in sorted(digests) if each.endswith(".py"))
+            sha256 = digests.get(name) or _digest_text(code)
             version = f"sha256-{sha256[:12]}"
         else:
-            sha256 = digest_file(self.program.path)
-            version = self.program.version or f"sha256-{sha256[:12]}"
+            name, sha256 = Path(argv[0]).name, digest_file(self.program)
+            version = self.version or f"sha256-{sha256[:12]}"
             packages = {name: version}
         fonts = [
             {"name": Path(path).name, "sha256": digest}
-            for path, digest in self.digests.items()
+            for path, digest in digests.items()
             if path.lower().endswith(_FONTS)
         ]
         return {
             "provider": {"name": Path(name).name, "endpoint": "local"},
             "model": {"name": name, "version": version, "sha256": sha256, "adapters": []},
             "environment": describe_environment(packages, env, count_threads(argv, env))
-            | {"fonts": fonts or {"not_applicable": "no font is among its inputs"}},
-        }
-
-    def _describe_recipe(self, output: str) -> dict[str, Any]:
-        """Say what to execute again."""
-        inputs = []
-        for name, path in sorted(self.command.inputs.items()):
-            found_at = {"found_at": str(path)} if name.startswith(f"{OUTSIDE}/") else {}
-            inputs.append({"path": name, "sha256": self.digests[name], **found_at})
-        return {
-            "argv": list(self.command.argv),
-            "inputs": inputs,
-            "env": dict(self.said.env),
-            "output": output,
-            "timeout_s": self.said.timeout_s,
+            | {"fonts": fonts or {EXCUSE: "no font is among its inputs"}},
         }
 
     def _describe_picture(self, measured: Asset | None) -> dict[str, Any]:
-        """Describe a picture that a program drew."""
-        size = measured.measured if measured is not None else None
-        width = size.width_px if size is not None and isinstance(size.width_px, int) else 1
-        height = size.height_px if size is not None and isinstance(size.height_px, int) else 1
+        """Describe a picture that a program drew; its size is 1 by 1 before it is rendered, or has none."""
+        about = {} if measured is None else to_document(measured.measured) or {}
+        sizes = [about.get(name) for name in ("width_px", "height_px")]
+        width, height = (each if isinstance(each, int) else 1 for each in sizes)
         common = math.gcd(width, height)
+        name, sha256 = Path(self.job.argv[0]).name, _digest_text("\0".join(self.job.argv))
         return {
             **dict.fromkeys(_OF_MODELS, _NO_MODEL),
             "width_px": width,
             "height_px": height,
             "aspect_ratio": f"{width // common}:{height // common}",
-            "workflow": {"name": self.name, "sha256": _digest_text("\0".join(self.command.argv))},
+            "workflow": {"name": name, "sha256": sha256},
             "batch_index": 0,
             "batch_size": 1,
             "post": [],
@@ -200,43 +252,25 @@ class RenderDraft:
 
     def _describe_sound(self, draft: Mapping[str, Any]) -> dict[str, Any]:
         """Describe a sound that a program made: the library among its inputs sounds, or the program itself."""
-        packages, model = draft["environment"]["packages"], draft["model"]
-        source = {
-            "kind": self.program.renderer.source or "synthesis",
-            **{name: model[name] for name in ("name", "version", "sha256")},
-        }
+        name, packages = Path(self.job.argv[0]).name, draft["environment"]["packages"]
+        source = {"kind": find_renderer(self.job.argv).source, **draft["model"]}
+        del source["adapters"]
         for path, digest in self.digests.items():
             if path.lower().endswith(_LIBRARIES):
-                source = {
-                    "kind": "instrument",
-                    "name": Path(path).name,
-                    "version": f"sha256-{digest[:12]}",
-                    "sha256": digest,
-                }
+                bank = {"name": Path(path).name, "version": f"sha256-{digest[:12]}"}
+                source = {"kind": "instrument", **bank, "sha256": digest}
                 break
-        encoder = packages["python" if is_recordable(self.command.argv) else self.name]
-        inside = ("tempo_bpm", "key", "time_signature", "chain", "presets", "dither")
         return {
             "source": source,
             "production": "synthetic",
-            "daw": {"not_applicable": "no workstation: a command rendered it"},
-            **dict.fromkeys(inside, _INSIDE),
+            "daw": _NO_WORKSTATION,
+            **dict.fromkeys(_OF_COMMANDS, _INSIDE),
             "session_sample_rate_hz": _NO_SESSION,
             "session_bit_depth": _NO_SESSION,
-            "loudness": {"not_applicable": "no loudness was asked for"},
-            "export": {"encoder": self.name, "version": str(encoder)},
+            "loudness": _NO_LOUDNESS,
+            "export": {"encoder": name, "version": packages.get(name, packages.get("python"))},
         }
-
-
-def guess_kind(name: str) -> str:
-    """Tell art from audio by a file's name; "" where that does not say."""
-    suffix = Path(name).suffix.lower()
-    return "art" if suffix in _PICTURES else "audio" if suffix in _SOUNDS else ""
 
 
 def _digest_text(text: str) -> str:
     return digest_bytes(text.encode(), Algorithm.SHA256).hex
-
-
-def _is_excuse(value: object) -> bool:
-    return isinstance(value, Mapping) and "not_applicable" in value

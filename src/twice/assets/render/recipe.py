@@ -1,29 +1,79 @@
-"""From a log's recipe to a job: inputs by digest, and in what these surroundings differ from the recorded ones.
+"""A log's recipe: whether it can and may run here, the job that it makes, and in what these surroundings differ.
 
-A rendering that is handed the asset shows nothing: what holds it, names its place or reads it is found here.
+A recipe is this account's when ``twice asset record`` ran that very command here, with those inputs, variables and that
+seed. It is no sandbox: a program that is allowed can do whatever its arguments make it do, and allowing an interpreter
+(python, sh, blender) allows whatever the script among the inputs says. A rendering that is handed the asset shows
+nothing: what holds it, names its place or reads it is found here.
 
-Invariant: an input is used only when its digest is the one that the log names.
+Invariant: nothing of a store, and no word of a log about itself, makes a recipe trusted. An input is used only when its
+digest is the one that the log names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.errors import InputChanged
+from twice.assets.errors import InputChanged, RecipeUntrusted
 from twice.assets.log.block import NotApplicable, value_of
-from twice.assets.log.models import Asset, DeterminismLog, Endpoint, Environment, Payload, Recipe
+from twice.assets.log.io import canonical_document, to_document
+from twice.assets.log.models import (
+    DeterminismLog,
+    Endpoint,
+    Environment,
+    Input,
+    Payload,
+    Recipe,
+    Seeds,
+)
 from twice.assets.media.measure import digest_file
 from twice.assets.media.payload import NO_PAYLOAD, RETIRED_METHODS, digest_payload
-from twice.assets.render.command import find_program, is_recordable
+from twice.assets.render.command import TIMEOUT_S, RenderJob, find_program, is_recordable
 from twice.assets.render.provenance import ask_version, list_packages
-from twice.assets.render.runner import TIMEOUT_S, Rendering, RenderJob
-from twice.errors import TwiceError
+from twice.assets.render.runner import Rendering
+from twice.assets.store.store import find_store
+from twice.errors import TwiceError, UsageError
+from twice.foundation.digests import Algorithm, digest_bytes
 from twice.recorder.environment.fingerprint import measure
+from twice.recorder.environment.surroundings import loads_code
+from twice.recorder.trust import is_own, mark_own
 
+_DECIDING: Final = ("argv", "env", "inputs")
+_KIND: Final = "recipes"
 _SCRIPT_BYTES_MAX: Final = 4 << 20
 """The largest input that is looked through for the place of the asset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RerenderOptions:
+    """How often to render again, by which named tolerance instead of the log's, and what may run.
+
+    ``trust`` lets recipes run that this account did not record, of the programs in ``allow`` alone. ``timeout_s`` is
+    a time limit instead of the recipe's.
+    """
+
+    runs: int = 3
+    profile: str = ""
+    trust: bool = False
+    allow: Collection[str] = ()
+    timeout_s: float | None = None
+
+
+def remember_recipe(recipe: Mapping[str, Any], seed: str) -> bool:
+    """Remember a recipe that was just recorded with a seed, or ""; return whether that could be written down."""
+    return mark_own(_KIND, _digest_recipe(recipe, seed))
+
+
+def is_remembered(recipe: Mapping[str, Any], seed: str) -> bool:
+    """Whether this account recorded a recipe with that seed."""
+    return is_own(_KIND, _digest_recipe(recipe, seed))
+
+
+def _digest_recipe(recipe: Mapping[str, Any], seed: str) -> str:
+    deciding = {name: recipe[name] for name in _DECIDING if name in recipe} | {"seed": seed}
+    return digest_bytes(canonical_document(deciding), Algorithm.SHA256).hex
 
 
 def find_obstacle(log: DeterminismLog) -> str:
@@ -43,71 +93,110 @@ def find_obstacle(log: DeterminismLog) -> str:
     return "" if is_here else f"{program} is not installed here"
 
 
-def build_job(log: DeterminismLog, base: Path, *, timeout_s: float | None = None) -> RenderJob:
-    """Make a job of a log's recipe.
+def prepare_job(
+    path: Path, log: DeterminismLog, how: RerenderOptions
+) -> tuple[RenderJob, Path | None]:
+    """Make a job of the recipe of the log at a path, and find the sealed asset beside it; None if it is not there.
 
     Args:
-        log: of an asset in whose way ``find_obstacle`` finds nothing.
-        base: what paths of the recipe are relative to: the root of the store.
-        timeout_s: a time limit instead of the recipe's.
+        path: the sidecar; its store is what paths of the recipe are relative to.
+        log: in whose way ``find_obstacle`` finds nothing.
+        how: which recipes may run, and for how long.
 
     Raises:
-        InputChanged: E-ASSET-RENDER-002: an input is not there, or is another one.
+        RecipeUntrusted: E-ASSET-RENDER-004, the recipe is somebody else's.
+        InputChanged: E-ASSET-RENDER-002, an input or the asset is another one than was logged.
+        UsageError: E-USE-001, the log does not say what it is about.
     """
-    recipe = value_of(log.recipe)
+    recipe, about = value_of(log.recipe), log.asset
     assert isinstance(recipe, Recipe), "asked for after find_obstacle"
-    inputs = {
-        str(each.path): _find_input(base, each.path, each.found_at, str(each.sha256))
-        for each in value_of(recipe.inputs) or ()
-    }
-    seed = value_of(log.seed)
-    effective = value_of(seed.effective) if seed is not None else None
-    return RenderJob(
+    if about is None or about.file is None or about.payload is None:
+        raise UsageError(
+            f"{path} does not say which asset it is about.",
+            "Expected a log that was sealed.",
+            "Seal it: twice asset seal ASSET --log DRAFT",
+        )
+    seed = log.seed.effective if isinstance(log.seed, Seeds) else None
+    used = seed if isinstance(seed, str) else ""
+    if not is_remembered(to_document(recipe), used):
+        _refuse_stranger(recipe, str(path), how)
+    store = find_store(path.parent)
+    base, asset = path.parent if store is None else store.root, path.parent / about.file
+    job = RenderJob(
         argv=tuple(recipe.argv or ()),
-        inputs=inputs,
+        inputs={str(each.path): _find_input(base, each) for each in value_of(recipe.inputs) or ()},
+        outputs=(str(recipe.output),),
         env=dict(recipe.env or {}),
-        seed=int(effective) if effective is not None else 0,
-        timeout_s=timeout_s or recipe.timeout_s or TIMEOUT_S,
+        seed=int(used) if used else None,
+        timeout_s=how.timeout_s or recipe.timeout_s or TIMEOUT_S,
     )
+    if not asset.is_file():
+        return job, None
+    if read_payload(asset) != about.payload:
+        raise InputChanged(
+            f"The asset {asset} has changed: its payload is not the one that was sealed.",
+            f"Expected the payload {about.payload.digest}.",
+            "See what is wrong: twice asset verify",
+            path=str(asset),
+        )
+    return job, asset
 
 
-def _find_input(base: Path, path: str | None, found_at: str | None, sha256: str) -> Path:
-    places = [base / str(path), *([Path(found_at)] if found_at is not None else [])]
+def _refuse_stranger(recipe: Recipe, where: str, how: RerenderOptions) -> None:
+    """Refuse a recipe that this account did not record, unless its program is allowed and loads nothing else."""
+    program = (recipe.argv or ("",))[0]
+    loading = sorted(name for name in recipe.env or {} if loads_code(name))
+    if not how.trust:
+        why = f"was not recorded by this account: it would run {program}"
+        expected = "Expected a recipe of twice asset record here, with the same inputs and seed."
+        remedy = f"Read the recipe; then: twice asset rerender {where} --trust --allow {program}"
+    elif program not in how.allow:
+        why = f"runs {program}, which is not allowed"
+        expected = f"Allowed: {', '.join(sorted(how.allow)) or 'nothing'}."
+        remedy = f"Allow it by name: --allow {program}"
+    elif loading:
+        why = f"sets {loading[0]}, which chooses what is loaded"
+        expected = "Expected a stranger's recipe to set no such variable."
+        remedy = "Record the render here instead: twice asset record"
+    else:
+        return
+    raise RecipeUntrusted(f"{where}: its recipe {why}.", expected, remedy, program=program)
+
+
+def _find_input(base: Path, logged: Input) -> Path:
+    places = [base / str(logged.path), *([Path(logged.found_at)] if logged.found_at else [])]
     there = [each for each in places if each.is_file()]
     for each in there:
-        if digest_file(each) == sha256:
+        if digest_file(each) == logged.sha256:
             return each
-    happened = (
-        f"{there[0]} is not the one that was logged" if there else f"{places[-1]} is not there"
-    )
+    why = f"{there[0]} is not the one that was logged" if there else f"{places[-1]} is not there"
     raise InputChanged(
-        f"The input {path} has changed: {happened}.",
-        f"Expected a file with the sha256 {sha256}.",
+        f"The input {logged.path} has changed: {why}.",
+        f"Expected a file with the sha256 {logged.sha256}.",
         "Put the old one back, or record the render anew: twice asset record",
-        path=str(path),
+        path=str(logged.path),
     )
+
+
+def read_payload(path: Path) -> Payload:
+    """Return the payload of a file as a log names it; raises as ``digest_payload`` does."""
+    taken = digest_payload(path)
+    return Payload(method=taken.method, digest=taken.digest)
 
 
 def find_asset_input(log: DeterminismLog, job: RenderJob, asset: Path | None) -> str:
-    """Say how a rendering would be handed what it is to make; "" where nothing speaks for that.
-
-    Args:
-        log: of the asset.
-        job: made of its recipe.
-        asset: the sealed file; None where it is not there.
-    """
-    about = log.asset
-    assert about is not None, "a log without an asset is refused before"
+    """Say how a rendering would be handed the asset that it is to make; "" where nothing speaks for that."""
+    texts = [*job.argv[1:], *job.env.values()]
     for name, path in job.inputs.items():
-        if digest_file(path) == about.file_sha256 or _has_payload(path, about):
+        if _holds_asset(path, log):
             return f"its input {name} holds the asset itself"
-    for part in (*job.argv[1:], *job.env.values()):
+    for part in texts:
         if ".." in part.replace("=", "/").split("/"):
             return f"its argument {part!r:.80} leads out of the folder that it runs in"
     if asset is None:
         return ""
     place = str(asset.resolve())
-    if any(place in part for part in (*job.argv, *job.env.values())):
+    if any(place in part for part in (job.argv[0], *texts)):
         return f"its arguments name the asset itself, {place}"
     for name, path in job.inputs.items():
         if path.stat().st_size <= _SCRIPT_BYTES_MAX and place.encode() in path.read_bytes():
@@ -115,15 +204,18 @@ def find_asset_input(log: DeterminismLog, job: RenderJob, asset: Path | None) ->
     return ""
 
 
-def _has_payload(path: Path, about: Asset) -> bool:
-    """Whether a file is the asset in the same container; one that is no picture and no sound is not."""
+def _holds_asset(path: Path, log: DeterminismLog) -> bool:
+    """Whether a file is the asset: its bytes, or its payload in the same container if it has one."""
+    about = log.asset
+    assert about is not None, "a log without an asset is refused before"
+    if digest_file(path) == about.file_sha256:
+        return True
     try:
         taken = digest_payload(path)
     except TwiceError:
         return False
-    if taken.facts["media_type"] != about.media_type or taken.method == NO_PAYLOAD:
-        return False
-    return about.payload == Payload(method=taken.method, digest=taken.digest)
+    is_same = taken.media_type == about.media_type and taken.method != NO_PAYLOAD
+    return is_same and about.payload == Payload(method=taken.method, digest=taken.digest)
 
 
 def find_asset_read(run: Rendering, log: DeterminismLog, asset: Path | None) -> str:
@@ -138,37 +230,32 @@ def find_asset_read(run: Rendering, log: DeterminismLog, asset: Path | None) -> 
 
 def list_differences(log: DeterminismLog, job: RenderJob) -> Iterator[str]:
     """Say in what these surroundings differ from those that the log pins: processor, versions, program."""
+    name, is_python = job.argv[0], is_recordable(job.argv)
+    program = job.find_program()
     environment = value_of(log.environment)
     if isinstance(environment, Environment):
-        yield from _compare_processor(environment)
-        logged: Mapping[str, Any] = value_of(environment.packages) or {}
-        for name, version in _read_versions(job).items():
-            if name in logged and logged[name] != version:
-                yield f"{name} is {version}, not {logged[name]}"
-    model, name = value_of(log.model), job.argv[0]
+        cpu, own = value_of(environment.cpu), measure(probes=False).cpu
+        if cpu is not None and cpu.arch is not None and cpu.arch != own.arch:
+            yield f"the processor is {own.arch}, not {cpu.arch}"
+        elif cpu is not None and cpu.features is not None:
+            lost = sorted(set(cpu.features) - set(own.features))
+            new = sorted(set(own.features) - set(cpu.features))
+            words = [*(f"without {each}" for each in lost), *(f"with {each}" for each in new)]
+            if words:
+                yield f"the processor is another one: {', '.join(words[:4])}"
+        here: dict[str, str] = {}
+        if is_python:
+            here = list_packages(path for path in job.inputs.values() if path.suffix == ".py")
+        elif program is not None and not name.startswith("./"):
+            here = {Path(name).name: ask_version(program)}
+        logged: dict[str, Any] = dict(value_of(environment.packages) or {})
+        for each, version in here.items():
+            if version and logged.get(each, version) != version:
+                yield f"{each} is {version}, not {logged[each]}"
+    model = value_of(log.model)
     sha256 = value_of(model.sha256) if model is not None else None
-    if sha256 is None or value_of(model.name) != Path(name).name or is_recordable(job.argv):
+    if model is None or sha256 is None or program is None or is_python:
         return
     # Another program may have the same name and version.
-    path = job.inputs.get(name.removeprefix("./")) or find_program(name)
-    if path is not None and (here := digest_file(path)) != sha256:
-        yield f"{name} is another program: its sha256 is {here[:12]}…, not {sha256[:12]}…"
-
-
-def _compare_processor(environment: Environment) -> Iterator[str]:
-    cpu, here = value_of(environment.cpu), measure(probes=False).cpu
-    if cpu is None:
-        return
-    if cpu.arch is not None and cpu.arch != here.arch:
-        yield f"the processor is {here.arch}, not {cpu.arch}"
-    elif cpu.features is not None and set(cpu.features) != set(here.features):
-        lost = [f"without {each}" for each in sorted(set(cpu.features) - set(here.features))]
-        new = [f"with {each}" for each in sorted(set(here.features) - set(cpu.features))]
-        yield f"the processor is another one: {', '.join([*lost, *new][:4])}"
-
-
-def _read_versions(job: RenderJob) -> dict[str, str]:
-    if is_recordable(job.argv):
-        return list_packages(path for path in job.inputs.values() if path.suffix == ".py")
-    program = ask_version(job.argv[0]) if not job.argv[0].startswith("./") else None
-    return {job.argv[0]: program.version} if program is not None and program.version else {}
+    if value_of(model.name) == Path(name).name and (found := digest_file(program)) != sha256:
+        yield f"{name} is another program: its sha256 is {found[:12]}…, not {sha256[:12]}…"

@@ -14,19 +14,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.log.io import Problem
 from twice.assets.media.measure import digest_file, measure_file
-from twice.assets.render.command import SEED, RenderCommand, is_recordable, looks_python
-from twice.assets.render.declarations import Declarations
-from twice.assets.render.draft import RenderDraft
-from twice.assets.render.provenance import InstalledProgram, ask_version
-from twice.assets.render.runner import Rendering, RenderJob, render
-from twice.assets.render.trust import remember_recipe
+from twice.assets.render.command import RenderJob, is_recordable, looks_python
+from twice.assets.render.draft import Declarations, RenderDraft
+from twice.assets.render.recipe import remember_recipe
+from twice.assets.render.runner import Rendering, render
 from twice.assets.store.store import Store
-from twice.errors import OutputExists, UsageError
+from twice.errors import OutputExists
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize
 from twice.writing import make_folder, write
@@ -65,108 +63,78 @@ class RecordedRender:
     watched: bool = False
 
     def to_json(self) -> dict[str, object]:
-        """Give it as ``twice asset record --json`` prints it."""
-        return {
-            "asset": str(self.asset),
-            "draft": str(self.draft),
-            "record": str(self.record),
-            "own": self.own,
-            "unnamed": [str(each) for each in self.unnamed],
-            "watched": self.watched,
-        }
+        """Return it as ``twice asset record --json`` prints it."""
+        files = {name: str(getattr(self, name)) for name in ("asset", "draft", "record")}
+        unnamed = [str(each) for each in self.unnamed]
+        return {**files, "own": self.own, "unnamed": unnamed, "watched": self.watched}
 
 
 def record_render(
-    store: Store, command: RenderCommand, said: Declarations, *, force: bool = False
+    store: Store, job: RenderJob, said: Declarations, *, force: bool = False
 ) -> list[RecordedRender]:
     """Render once, and put outputs, drafts and the record into the store.
 
     Args:
         store: the hot store.
-        command: rewritten for a clean folder; without outputs, every new file is one.
+        job: the command, rewritten for a clean folder; without outputs, every new file is one.
         said: what people say.
         force: whether to replace assets and drafts that are there.
 
     Raises:
-        RenderIncomplete: E-ASSET-RENDER-003: a promise needs values that nobody says.
-        RenderFailed: E-ASSET-RENDER-001: the command did not render.
-        OutputExists: E-OUTPUT-001: there is an asset or a draft of that name.
-        OutputUnwritable: E-OUTPUT-002: an asset cannot be written into the store.
-        UsageError: E-USE-001: a seed that reaches nobody.
-        StoreRefused: E-ASSET-STORE-001: the store lies inside a public tree.
-        PayloadRefused: E-PAYLOAD-001: what was rendered is damaged.
+        RenderIncomplete: E-ASSET-RENDER-003, a promise needs values that nobody says.
+        RenderFailed: E-ASSET-RENDER-001, the command did not render.
+        OutputExists, OutputUnwritable: E-OUTPUT-001, E-OUTPUT-002, an asset or a draft is there, or cannot be written.
+        StoreRefused: E-ASSET-STORE-001, the store lies inside a public tree.
+        PayloadRefused: E-PAYLOAD-001, what was rendered is damaged.
     """
     store.refuse_public()
-    if said.seed and not (command.seeded or said.seeded or is_recordable(command.argv)):
-        raise UsageError(
-            f"The seed {said.seed} reaches nobody: {SEED} stands in no argument and no variable.",
-            f"Expected {SEED} where {command.argv[0]} takes its seed.",
-            f"For example: twice asset record --seed {said.seed} … -- {command.argv[0]} --seed {SEED}",
+    _refuse_existing(store, job.outputs, force=force)
+    digests = {name: digest_file(path) for name, path in job.inputs.items()}
+    program = Path(sys.executable) if is_recordable(job.argv) else job.find_program()
+    if program is None:
+        raise RenderFailed(
+            f"{job.argv[0]} is not installed here.",
+            "Expected a program on the fixed path, or a file inside the store.",
+            "Install it, or name it by its path.",
+            program=job.argv[0],
         )
-    _refuse_existing(store, command.outputs, force=force)
-    digests = {name: digest_file(path) for name, path in command.inputs.items()}
-    draft = RenderDraft(command, _find_program(command), digests, said)
-    if command.outputs:
-        _require_complete(store, draft, command.outputs)
-    job = RenderJob(
-        argv=command.argv, inputs=command.inputs, env=said.env, seed=int(said.seed or 0),
-        timeout_s=said.timeout_s,
-    )  # fmt: skip
-    with render(job, command.outputs) as run:
-        outputs = command.outputs or run.written
+    draft = RenderDraft(job, said, program, digests)
+    _require_complete(store, draft, job.outputs)
+    with render(job) as run:
+        outputs = job.outputs or run.written
         if not outputs:
             raise RenderFailed(
-                f"{command.argv[0]} ended well and wrote no file.",
+                f"{job.argv[0]} ended well and wrote no file.",
                 "Expected at least one file, in the folder that it runs in.",
                 "Name what it writes: -o OUTPUT",
             )
-        if not command.outputs:
+        if not job.outputs:
             _refuse_existing(store, outputs, force=force)
             _require_complete(store, draft, outputs)
         return list(_store(store, draft, outputs, run))
 
 
 def _refuse_existing(store: Store, outputs: Sequence[str], *, force: bool) -> None:
-    for name in outputs:
-        for path in (store.root / name, store.root / (name + DRAFT_SUFFIX)):
-            if path.exists() and not force:
-                raise OutputExists(
-                    f"{path} is there already.",
-                    "Expected an asset that is new.",
-                    "Choose another name, or replace it: add --force",
-                    path=str(path),
-                )
-
-
-def _find_program(command: RenderCommand) -> InstalledProgram:
-    name, folder = command.argv[0], None
-    if is_recordable(command.argv):
-        return InstalledProgram(Path(sys.executable), sys.version.split(maxsplit=1)[0])
-    if name.startswith("./"):
-        source = command.inputs[name.removeprefix("./")]
-        folder, name = source.parent, f"./{source.name}"
-    found = ask_version(name, folder)
-    if found is None:
-        raise RenderFailed(
-            f"{command.argv[0]} is not installed here.",
-            "Expected a program on the fixed path, or a file inside the store.",
-            "Install it, or name it by its path.",
-            program=command.argv[0],
-        )
-    return found
+    for path in (store.root / each for name in outputs for each in (name, name + DRAFT_SUFFIX)):
+        if path.exists() and not force:
+            raise OutputExists(
+                f"{path} is there already.",
+                "Expected an asset that is new.",
+                "Choose another name, or replace it: add --force",
+                path=str(path),
+            )
 
 
 def _require_complete(store: Store, draft: RenderDraft, outputs: Sequence[str]) -> None:
     """Refuse to go on without a value that is missing, and name all of them."""
     missing: dict[str, Problem] = {}
-    for name in outputs:
-        for each in draft.list_missing(store, name):
-            missing.setdefault(each.pointer, each)
+    for each in (one for name in outputs for one in draft.list_missing(store, name)):
+        missing.setdefault(each.pointer, each)
     if not missing:
         return
     listed = "; ".join(
-        f"{each.pointer} ({each.words})" + (f" is {each.found}" if each.found else "")
-        for each in missing.values()
+        f"{at} ({each.words})" + (f" is {each.found}" if each.found else "")
+        for at, each in missing.items()
     )
     options = (_OPTIONS.get(each, f"--set {each[1:].replace('/', '.')}=VALUE") for each in missing)
     raise RenderIncomplete(
@@ -180,46 +148,38 @@ def _require_complete(store: Store, draft: RenderDraft, outputs: Sequence[str]) 
 def _store(
     store: Store, draft: RenderDraft, outputs: Sequence[str], run: Rendering
 ) -> Iterator[RecordedRender]:
-    """Put record, assets and drafts into the store."""
+    """Put assets, drafts and what is known of the run into the store: its run record, else what was watched."""
     measured = {name: measure_file(run.folder / name) for name in outputs}
-    record = _store_record(store, draft, outputs, run)
-    evidence = {"record": store.named(record), "sha256": digest_file(record)}
-    is_watched = run.record is None and looks_python(draft.command.argv)
-    for name, about in measured.items():
-        asset, path = store.root / name, store.root / (name + DRAFT_SUFFIX)
-        document = draft.draft_log(name, about, evidence)
-        make_folder(asset.parent)
-        with (run.folder / name).open(
-            "rb"
-        ) as file:  # ``write`` leaves the old file or the new one.
-            write(asset, iter(partial(file.read, 1 << 20), b""))
-        write(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
-        used = document.get("seed", {}).get("effective", "")
-        own = remember_recipe(document["recipe"], used if isinstance(used, str) else "")
-        yield RecordedRender(asset, path, record, own, run.read, is_watched)
-
-
-def _store_record(store: Store, draft: RenderDraft, outputs: Sequence[str], run: Rendering) -> Path:
-    """Keep what is known of the run: the run record of a Python program, else what was watched.
-
-    Its name has its own digest in it, so that the record of an earlier render stays.
-    """
-    make_folder(store.root / RECORDS)
     if run.record is not None:
         data, suffix = run.record.read_bytes(), ".twice"
     else:
-        program = draft.program
         document = {
+            "argv": list(draft.job.argv),
             "format": "twice.asset-render/1",
-            "argv": list(draft.command.argv),
-            "program": {"path": str(program.path), "version": program.version},
-            "outputs": {name: digest_file(run.folder / name) for name in outputs},
-            "took_s": round(run.took_s, 3),
+            "outputs": {name: about.file_sha256 for name, about in measured.items()},
+            "program": {"path": str(draft.program), "version": draft.version},
             "said": run.printed,
+            "took_s": round(run.took_s, 3),
         }
-        data = (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()
-        suffix = ".render.json"
-    digest = digest_bytes(data, Algorithm.SHA256).hex[:12]
-    target = store.root / RECORDS / f"{Path(outputs[0]).name}.{digest}{suffix}"
-    write(target, data)
-    return target
+        data, suffix = _to_json(document), ".render.json"
+    sha256 = digest_bytes(data, Algorithm.SHA256).hex
+    # Its digest is in its name, so that the record of an earlier render stays.
+    record = f"{RECORDS}/{Path(outputs[0]).name}.{sha256[:12]}{suffix}"
+    make_folder(store.root / RECORDS)
+    write(store.root / record, data)
+    is_watched = run.record is None and looks_python(draft.job.argv)
+    for name, about in measured.items():
+        asset, path = store.root / name, store.root / (name + DRAFT_SUFFIX)
+        log = draft.draft_log(name, about, {"record": record, "sha256": sha256})
+        make_folder(asset.parent)
+        with (run.folder / name).open("rb") as file:
+            # In pieces; the old file or the new one is there at every moment.
+            write(asset, iter(partial(file.read, 1 << 20), b""))
+        write(path, _to_json(log, ensure_ascii=False))
+        used = log.get("seed", {}).get("effective", "")
+        own = remember_recipe(log["recipe"], used if isinstance(used, str) else "")
+        yield RecordedRender(asset, path, store.root / record, own, run.read, is_watched)
+
+
+def _to_json(document: dict[str, Any], *, ensure_ascii: bool = True) -> bytes:
+    return (json.dumps(document, indent=1, ensure_ascii=ensure_ascii) + "\n").encode()

@@ -8,13 +8,13 @@ Invariant: nothing in the store is changed, and the strictest grade that holds i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from twice.assets.errors import InputChanged, PayloadRefused, RenderFailed
-from twice.assets.log.io import read_log, to_document
+from twice.assets.errors import PayloadRefused, RenderFailed
+from twice.assets.log.io import read_log
 from twice.assets.log.models import (
     SUFFIX,
     AssetKind,
@@ -33,23 +33,16 @@ from twice.assets.media.similarity import (
     explain_loose_limits,
     merge_worst,
 )
-from twice.assets.render.recipe import (
-    build_job,
-    find_asset_input,
-    find_asset_read,
-    find_obstacle,
-    list_differences,
-)
+from twice.assets.render import recipe
+from twice.assets.render.recipe import RerenderOptions
 from twice.assets.render.runner import render
-from twice.assets.render.trust import require_trusted
-from twice.assets.store.store import find_store
 from twice.errors import TwiceError, UsageError
 from twice.foundation.printable import printable
 
 UNPROMISED: Final = "unpromised"
-"""What is told of an asset that is marked as non-deterministic: there is nothing to hold it to."""
+"""The outcome of an asset that is marked as non-deterministic: there is nothing to hold it to."""
 REFUSED: Final = "refused"
-"""What is told of one of several logs that cannot be rendered at all."""
+"""The outcome of one of several logs that cannot be rendered at all."""
 GRADES: Final = ("bytes", "payload", "tolerance", "different")
 """Strictest first."""
 
@@ -57,55 +50,12 @@ ProgressCallback = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RerenderOptions:
-    """How to render again.
-
-    Args:
-        runs: how often, at least once.
-        profile: the name of a tolerance instead of the log's.
-        trust: whether recipes that this account did not record may run.
-        allow: the programs that such recipes may run.
-        timeout_s: a time limit instead of the recipe's.
-    """
-
-    runs: int = 3
-    profile: str = ""
-    trust: bool = False
-    allow: Collection[str] = ()
-    timeout_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GradedRendering:
-    """How one rendering compares with the asset.
-
-    Args:
-        grade: one of ``GRADES``.
-        artefact: the labelled sha256 of what was rendered.
-        figures: what was measured; empty where the bytes are equal or nothing could be compared.
-        exceeded: the figures that are exceed_limits their limits, or why nothing was measured.
-    """
-
-    grade: str
-    artefact: str
-    figures: Mapping[str, float] = field(default_factory=dict)
-    exceeded: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rerender:
-    """What re-rendering one log's asset came to.
+    """What re-rendering the asset of the log at a path came to.
 
-    Args:
-        log: path of the sidecar.
-        outcome: reproduced, differs, cannot-judge, ``unpromised`` or ``refused``.
-        promised: the grade of the promise; "" without one.
-        grade: the merge_worst that was reached; "" where nothing was rendered.
-        runs: how often it was rendered.
-        figures: the merge_worst of each.
-        reason: why, in words.
-        elsewhere: in what these surroundings differ from the recorded ones.
-        artefacts: digests of what was rendered, each once.
+    ``outcome`` is reproduced, differs, cannot-judge, ``unpromised`` or ``refused``, for ``reason``. ``grade`` and
+    ``metrics`` are the worst of all runs, ``artefacts`` their labelled digests, each once. ``elsewhere`` says in what
+    these surroundings differ from the recorded ones.
     """
 
     log: Path
@@ -113,29 +63,10 @@ class Rerender:
     promised: str = ""
     grade: str = ""
     runs: int = 0
-    figures: dict[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
     elsewhere: tuple[str, ...] = ()
     artefacts: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Give it as ``twice asset rerender --json`` prints it."""
-        return {
-            "log": str(self.log), "outcome": self.outcome, "promised": self.promised,
-            "grade": self.grade, "runs": self.runs, "metrics": self.figures,
-            "reason": self.reason, "elsewhere": list(self.elsewhere),
-            "artefacts": list(self.artefacts),
-        }  # fmt: skip
-
-    def to_lines(self) -> Iterator[str]:
-        """Give it for people."""
-        name = self.log.name.removesuffix(SUFFIX)
-        yield printable(f"{self.outcome}: {name}: {self.reason}")
-        if self.figures:
-            figures = ", ".join(f"{key} {value:g}" for key, value in self.figures.items())
-            yield f"  worst of {self.runs}: {figures}"
-        if self.elsewhere and self.outcome == RerenderOutcome.REPRODUCED:
-            yield printable(f"  although {'; '.join(self.elsewhere)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,27 +76,31 @@ class RerenderReport:
     rows: Sequence[Rerender]
 
     @property
-    def result(self) -> str:
-        """A promise that does not hold counts most; assets without one do not count."""
+    def exit_code(self) -> int:
+        """0 every promise holds, 1 one does not, 2 one could not be judged; assets without one do not count."""
         outcomes = {str(each.outcome) for each in self.rows}
         if RerenderOutcome.DIFFERS in outcomes:
-            return "below"
+            return 1
         unsure = outcomes & {str(RerenderOutcome.CANNOT_JUDGE), REFUSED} or outcomes == {UNPROMISED}
-        return "cannot-judge" if unsure else "holds"
-
-    @property
-    def exit_code(self) -> int:
-        """0 every promise holds, 1 one does not, 2 one could not be judged."""
-        return {"holds": 0, "below": 1, "cannot-judge": 2}[self.result]
+        return 2 if unsure else 0
 
     def to_json(self) -> dict[str, Any]:
-        """Give it as ``twice asset rerender --json`` prints it."""
-        rows = [each.to_json() for each in self.rows]
-        return {"format": "twice.asset-rerender/1", "result": self.result, "rows": rows}
+        """Return it as ``twice asset rerender --json`` prints it."""
+        result = ("holds", "below", "cannot-judge")[self.exit_code]
+        rows = [asdict(each) | {"log": str(each.log)} for each in self.rows]
+        return {"format": "twice.asset-rerender/1", "result": result, "rows": rows}
 
     def to_text(self) -> str:
-        """Give it for people."""
-        return "\n".join(line for each in self.rows for line in each.to_lines())
+        """Return it for people."""
+        lines = []
+        for each in self.rows:
+            lines.append(f"{each.outcome}: {each.log.name.removesuffix(SUFFIX)}: {each.reason}")
+            if each.metrics:
+                figures = ", ".join(f"{name} {value:g}" for name, value in each.metrics.items())
+                lines.append(f"  worst of {each.runs}: {figures}")
+            if each.elsewhere and each.outcome == RerenderOutcome.REPRODUCED:
+                lines.append(f"  although {'; '.join(each.elsewhere)}")
+        return "\n".join(map(printable, lines))
 
 
 def rerender_each(
@@ -188,153 +123,92 @@ def rerender_each(
 
 
 def rerender(path: Path, how: RerenderOptions, progress: ProgressCallback) -> Rerender:
-    """Render a log's asset again.
-
-    Args:
-        path: the sidecar.
-        how: how often, and what may run.
-        progress: told what is being done.
+    """Render the asset of the log at a path again; ``progress`` is told what is being done.
 
     Raises:
-        LogUnreadable, LogRefused: E-ASSET-LOG-001, E-ASSET-LOG-002: it is no log that could be judged.
-        RecipeUntrusted: E-ASSET-RENDER-004: the recipe is somebody else's.
-        InputChanged: E-ASSET-RENDER-002: an input or the asset is another one than was logged.
-        UsageError: E-USE-001: an unknown tolerance, or a log that is about no asset.
+        LogUnreadable, LogRefused: E-ASSET-LOG-001, E-ASSET-LOG-002, it is no log that could be judged.
+        RecipeUntrusted, InputChanged, UsageError: as ``prepare_job``; E-USE-001 also for an unknown tolerance.
     """
     log = read_log(path)
     promise = log.promise
     if promise is None or not log.deterministic:
         why = promise.why if promise is not None else None
         return Rerender(log=path, outcome=UNPROMISED, reason=why or "nothing is promised of it")
-    promised = str(promise.grade)
-    obstacle = find_obstacle(log)
-    if obstacle:
-        return Rerender(
-            log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=promised, reason=obstacle
-        )
-    require_trusted(log, str(path), trust=how.trust, allow=how.allow)
+    result = Rerender(log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=str(promise.grade))
+    if obstacle := recipe.find_obstacle(log):
+        return replace(result, reason=obstacle)
     limits = _choose_limits(Profile(name=how.profile) if how.profile else promise.profile, log.kind)
-    job = build_job(log, find_base(path), timeout_s=how.timeout_s)
-    elsewhere = tuple(list_differences(log, job))
-    asset = find_sealed_asset(path, log)
-    unshown = find_asset_input(log, job, asset)
+    job, asset = recipe.prepare_job(path, log, how)
+    result = replace(result, elsewhere=tuple(recipe.list_differences(log, job)))
+    unshown = recipe.find_asset_input(log, job, asset)
     loose = explain_loose_limits(limits, sound=log.kind is AssetKind.AUDIO)
-    if not unshown and promised == Grade.TOLERANCE and loose:
+    if not unshown and promise.grade is Grade.TOLERANCE and loose:
         unshown = f"its tolerance is none: {loose}"
-    found: list[GradedRendering] = []
-    output = to_document(log.recipe)["output"]
+    runs = []
     try:
         for number in range(0 if unshown else how.runs):
             progress(f"{path.name}: rendering {number + 1} of {how.runs}")
-            with render(job, (output,)) as run:
-                unshown = unshown or find_asset_read(run, log, asset)
-                found.append(_grade(log, asset, run.folder / output, limits))
+            with render(job) as run:
+                unshown = unshown or recipe.find_asset_read(run, log, asset)
+                runs.append(_grade(log, asset, run.folder / job.outputs[0], limits))
     except RenderFailed as error:
         unshown = error.happened
     if unshown:
-        return Rerender(
-            log=path, outcome=RerenderOutcome.CANNOT_JUDGE, promised=promised, reason=unshown,
-            elsewhere=elsewhere,
-        )  # fmt: skip
-    return _conclude(path, promised, found, elsewhere)
+        return replace(result, reason=unshown)
+    grade = max((each for each, *_ in runs), key=GRADES.index)
+    outcome, reason = RerenderOutcome.REPRODUCED, f"{len(runs)} of {len(runs)} reached {grade}"
+    if GRADES.index(grade) > GRADES.index(result.promised):
+        outcome, reason = RerenderOutcome.DIFFERS, f"promised {result.promised}, reached {grade}"
+        exceeded = next((each for *_, each in runs if each), ())
+        reason += f": {', '.join(exceeded)}" if exceeded else ""
+        if result.elsewhere:
+            outcome = RerenderOutcome.CANNOT_JUDGE
+            reason += f"; but here {'; '.join(result.elsewhere)}"
+    return replace(
+        result, outcome=outcome, grade=grade, runs=len(runs), reason=reason,
+        metrics=merge_worst(each for _, _, each, _ in runs),
+        artefacts=tuple(sorted({each for _, each, *_ in runs})),
+    )  # fmt: skip
 
 
 def _choose_limits(profile: Profile | None, kind: AssetKind | None) -> Mapping[str, float]:
-    """Give the limits of a tolerance: the log's own, else those of its name; by default the kind's."""
+    """Return the limits of a tolerance: the log's own, else those of its name; by default the kind's."""
     if profile is None:
         return PROFILES["audio-numeric" if kind is AssetKind.AUDIO else "image-stochastic"]
-    if profile.limits:
-        return profile.limits
-    if profile.name not in PROFILES:
+    limits = profile.limits or PROFILES.get(str(profile.name))
+    if limits is None:
         raise UsageError(
             f"The tolerance {profile.name!r} is not known, and has no limits.",
             f"Expected limits, or one of {', '.join(PROFILES)}.",
             "Find limits by repeats: twice asset calibrate LOG",
         )
-    return PROFILES[str(profile.name)]
-
-
-def find_base(path: Path) -> Path:
-    """Give the folder that paths of a log's recipe start from."""
-    store = find_store(path.parent)
-    return store.root if store is not None else path.parent
-
-
-def find_sealed_asset(path: Path, log: DeterminismLog) -> Path | None:
-    """Find the asset beside its log; None where it is not there.
-
-    Raises:
-        InputChanged: E-ASSET-RENDER-002: another file has its name.
-        UsageError: E-USE-001: the log does not say what it is about.
-    """
-    if log.asset is None or log.asset.file is None or log.asset.payload is None:
-        raise UsageError(
-            f"{path} does not say which asset it is about.",
-            "Expected a log that was sealed.",
-            "Seal it: twice asset seal ASSET --log DRAFT",
-        )
-    asset = path.parent / log.asset.file
-    if not asset.is_file():
-        return None
-    taken = digest_payload(asset)
-    if (taken.method, taken.digest) != (log.asset.payload.method, log.asset.payload.digest):
-        raise InputChanged(
-            f"The asset {asset} has changed: its payload is not the one that was sealed.",
-            f"Expected the payload {log.asset.payload.digest}.",
-            "See what is wrong: twice asset verify",
-            path=str(asset),
-        )
-    return asset
+    return limits
 
 
 def _grade(
     log: DeterminismLog, asset: Path | None, rendered: Path, limits: Mapping[str, float]
-) -> GradedRendering:
-    """Compare one rendering: by the digests in the log, then with the asset itself."""
+) -> tuple[str, str, Mapping[str, float], Sequence[str]]:
+    """Compare one rendering: its grade, its digest, figures, and what exceeds limits or why nothing was measured."""
     assert log.asset is not None, "a log without an asset is refused before"
     digest = digest_file(rendered)
     artefact = f"sha256:{digest}"
     if digest == log.asset.file_sha256:
-        return GradedRendering("bytes", artefact)
-    logged = log.asset.payload
+        return "bytes", artefact, {}, ()
     try:
-        taken = digest_payload(rendered)
-        if logged is not None and (logged.method, logged.digest) == (taken.method, taken.digest):
-            return GradedRendering("payload", artefact)
-        figures, why = compare_files(log.kind, asset, rendered)
+        if recipe.read_payload(rendered) == log.asset.payload:
+            return "payload", artefact, {}, ()
+        metrics, why = compare_files(log.kind, asset, rendered)
     except PayloadRefused as error:
-        figures, why = {}, error.happened
-    exceeded = (why,) if why else tuple(exceed_limits(figures, limits))
-    return GradedRendering("different" if exceeded else "tolerance", artefact, figures, exceeded)
+        metrics, why = {}, error.happened
+    exceeded = [why] if why else exceed_limits(metrics, limits)
+    return "different" if exceeded else "tolerance", artefact, metrics, exceeded
 
 
 def compare_files(kind: AssetKind | None, a: Path | None, b: Path) -> tuple[dict[str, float], str]:
-    """Give the figures of two files of a kind, or the reason why there are none."""
+    """Return the figures of two files of a kind, or the reason why there are none."""
     if a is None:
         return {}, "the asset is not there to compare with"
     one, two = digest_payload(a), digest_payload(b)
-    if one.method != two.method or one.facts["media_type"] != two.facts["media_type"]:
-        return {}, f"{one.facts['media_type']} and {two.facts['media_type']} are not compared"
+    if one.method != two.method or one.media_type != two.media_type:
+        return {}, f"{one.media_type} and {two.media_type} are not compared"
     return (compare_sounds if kind is AssetKind.AUDIO else compare_images)(a, b)
-
-
-def _conclude(
-    path: Path, promised: str, found: Sequence[GradedRendering], elsewhere: tuple[str, ...]
-) -> Rerender:
-    grade = max((each.grade for each in found), key=GRADES.index)
-    holds = GRADES.index(grade) <= GRADES.index(promised)
-    outcome, reason = RerenderOutcome.REPRODUCED, f"{len(found)} of {len(found)} reached {grade}"
-    if not holds:
-        exceeded = next((each.exceeded for each in found if each.exceeded), ())
-        outcome, reason = RerenderOutcome.DIFFERS, f"promised {promised}, reached {grade}"
-        reason += f": {', '.join(exceeded)}" if exceeded else ""
-        if elsewhere:
-            outcome, reason = (
-                RerenderOutcome.CANNOT_JUDGE,
-                f"{reason}; but here {'; '.join(elsewhere)}",
-            )
-    return Rerender(
-        log=path, outcome=outcome, promised=promised, grade=grade, runs=len(found),
-        figures=merge_worst(each.figures for each in found), reason=reason, elsewhere=elsewhere,
-        artefacts=tuple(sorted({each.artefact for each in found})),
-    )  # fmt: skip

@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,7 @@ from twice.assets.media.measure import digest_file
 from twice.assets.render.command import (
     FOLDER_PREFIX,
     PATH,
+    RenderJob,
     find_program,
     is_outside,
     is_recordable,
@@ -45,42 +46,18 @@ from twice.recorder.session_job import RECORDING, hear
 from twice.recorder.setup import Setup
 from twice.worker.process import FreshWorker
 
-TIMEOUT_S: Final = 600.0
 OUTPUT_BYTES_MAX: Final = 4 * 2**30
 """Most bytes of one file that a rendering may write."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderJob:
-    """A command with everything that it is given.
-
-    Args:
-        argv: the program and its arguments; paths are relative to the folder that it runs in.
-        inputs: where each file that it reads lies, by the path that the command sees.
-        env: variables that it gets beside the folders that are its own; no others.
-        seed: of the recorder, for a Python program.
-        timeout_s: when it is ended, in seconds.
-    """
-
-    argv: tuple[str, ...]
-    inputs: Mapping[str, Path] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
-    seed: int = 0
-    timeout_s: float = TIMEOUT_S
+RECORD: Final = "notes/render.twice"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendering:
-    """A command that ended well.
+    """A command that ended well, in a private folder that is gone when the block of ``render`` ends.
 
-    Args:
-        folder: where it ran; private, and gone when the block of ``render`` ends.
-        written: files that were not there before, or are others now, by their path in the folder.
-        record: the run record, for a Python program.
-        printed: the end of what it printed.
-        took_s: how long it ran, in seconds.
-        read: files outside of the folder that a Python program read; those of others, and those that
-            C code opens by itself, are not known.
+    ``written`` are files that are new or others now, by their path in it. Of a Python program there are the run record,
+    and the files that it ``read`` outside of the folder; what other programs and C code read is not known. ``printed`` is
+    the end of what it printed.
     """
 
     folder: Path
@@ -92,16 +69,12 @@ class Rendering:
 
 
 @contextmanager
-def render(job: RenderJob, outputs: Sequence[str]) -> Iterator[Rendering]:
+def render(job: RenderJob) -> Iterator[Rendering]:
     """Render in a fresh folder, which is there until the block ends.
 
-    Args:
-        job: what to execute.
-        outputs: files that it has to write, by their path in the folder.
-
     Raises:
-        RenderFailed: E-ASSET-RENDER-001: no such program, a failure, too slow, no output.
-        InputChanged: E-ASSET-RENDER-002: an input cannot be read.
+        RenderFailed: E-ASSET-RENDER-001, no such program, a failure, too slow, no output.
+        InputChanged: E-ASSET-RENDER-002, an input cannot be read.
     """
     root = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
     try:
@@ -109,28 +82,42 @@ def render(job: RenderJob, outputs: Sequence[str]) -> Iterator[Rendering]:
         for each in (folder, root / "home", root / "notes"):
             each.mkdir(mode=0o700)
         placed = {name: _copy_input(folder / name, path) for name, path in job.inputs.items()}
-        for name in outputs:
+        for name in job.outputs:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         env = {"PATH": PATH, "HOME": str(root / "home"), "TMPDIR": str(root / "home"), **job.env}
+        is_recorded = is_recordable(job.argv)
         began = time.monotonic()
-        run = _record if is_recordable(job.argv) else _run_child
-        record, printed = run(job, root, env)
+        why, printed = (_record if is_recorded else _run_child)(job, root, env)
         took_s = time.monotonic() - began
         written = tuple(_list_written(folder, placed))
-        for name in outputs:
-            if name not in written:
-                others = f"; it wrote {', '.join(written[:5])}" if written else ""
-                raise _failure(job, f"did not write {name}{others}", printed)
+        missing = [each for each in job.outputs if each not in written]
+        if missing and not why:
+            others = f"; it wrote {', '.join(written[:5])}" if written else ""
+            why = f"did not write {missing[0]}{others}"
+        if why:
+            last = f" It said: {printed.splitlines()[-1][:200]}" if printed else ""
+            raise RenderFailed(
+                f"{job.argv[0]} {why}.{last}",
+                f"Expected {' '.join(job.argv)[:200]} to write its output, in a clean folder.",
+                "Name every file that it reads: --input FILE; or run it by hand to see why.",
+                program=job.argv[0],
+            )
+        record, read = (root / RECORD if is_recorded else None), set()
+        if record is not None:
+            with RunRecord.open(record) as run:
+                actors = chain(*run.actor_reads().values())
+                events = [*run.strict_reads(), *run.lenient_reads(), *actors]
+            read = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
         yield Rendering(
             folder=folder, written=written, record=record, printed=printed, took_s=took_s,
-            read=() if record is None else tuple(_list_read(record)),
+            read=tuple(Path(each) for each in sorted(read) if is_outside(each)),
         )  # fmt: skip
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
 
 def _copy_input(target: Path, source: Path) -> str:
-    """Copy one input; the sha256 of the copy."""
+    """Copy one input and return the sha256 of the copy."""
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         shutil.copy(source, target)
@@ -145,7 +132,7 @@ def _copy_input(target: Path, source: Path) -> str:
 
 
 def _list_written(folder: Path, placed: Mapping[str, str]) -> Iterator[str]:
-    """Name the files that are new, or others than were placed, in one order; links are none."""
+    """List the files that are new, or others than were placed, in one order; links are none."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not path.is_file() or "__pycache__" in path.parts:
@@ -154,31 +141,20 @@ def _list_written(folder: Path, placed: Mapping[str, str]) -> Iterator[str]:
             yield name
 
 
-def _list_read(record: Path) -> Iterator[Path]:
-    """Name the files that a recorded program read from outside of its private folder, in one order."""
-    with RunRecord.open(record) as run:
-        events = [*run.strict_reads(), *run.lenient_reads(), *chain(*run.actor_reads().values())]
-    named = {str(value[0]) for number, value in events if number == FILE_READ.number}  # type: ignore[index]
-    yield from (Path(each) for each in sorted(named) if is_outside(each))
-
-
-def _run_child(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[None, str]:
+def _run_child(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[str, str]:
+    """Run a plain program; return how it failed, or "", and the end of what it printed."""
     program = find_program(job.argv[0], root / "work")
     if program is None:
-        raise _failure(job, "is not installed here")
+        return "is not installed here", ""
     argv = [str(program.absolute()), *job.argv[1:]]
     try:
-        code, printed = run_program(
-            argv, root / "work", env, root / "notes" / "printed", job.timeout_s
-        )
+        code, text = run_program(argv, root / "work", env, root / "notes/printed", job.timeout_s)
     except (OSError, ValueError) as error:
-        raise _failure(job, f"cannot be started: {error}") from error
+        return f"cannot be started: {error}", ""
     if code is None:
-        raise _failure(job, f"did not end within {job.timeout_s:g} s", printed)
-    if code != 0:
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        raise _failure(job, how, printed)
-    return None, printed
+        return f"did not end within {job.timeout_s:g} s", text
+    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return how if code else "", text
 
 
 def run_program(
@@ -192,15 +168,14 @@ def run_program(
         folder: where it works.
         env: its whole environment.
         printed: a file for what it prints.
-        timeout_s: when it is ended, in seconds.
-        tail: how many bytes of what it printed are given back.
+        timeout_s: when it is ended.
+        tail: how many bytes of what it printed are returned.
 
     Returns:
         Its exit code, None when its time was up, and the end of what it printed.
 
     Raises:
-        OSError: it cannot be started.
-        ValueError: an argument or a variable holds a zero byte.
+        OSError: it cannot be started. ValueError: an argument or a variable holds a zero byte.
     """
     with printed.open("wb") as out:
         child = subprocess.Popen(
@@ -229,55 +204,33 @@ def _limit_files(pid: int) -> None:
             resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
-def _record(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[Path, str]:
-    """Run a Python program under the recorder."""
-    is_module = job.argv[1] == "-m"
-    target, rest = (job.argv[2], job.argv[3:]) if is_module else (job.argv[1], job.argv[2:])
-    out, printed = root / "notes" / "render.twice", ""
+def _record(job: RenderJob, root: Path, env: Mapping[str, str]) -> tuple[str, str]:
+    """Run a Python program under the recorder; return how it failed, or "", and the end of its errors."""
+    at = 2 if job.argv[1] == "-m" else 1
+    name = f"{AS_MAIN}{job.argv[at]}" if at == 2 else job.argv[at]
+    printed, ends = "", time.monotonic() + job.timeout_s
     try:
-        name = AS_MAIN + target if is_module else target
-        program = parse_program(name, arguments=rest, cwd=root / "work")
+        program = parse_program(name, arguments=job.argv[at + 1 :], cwd=root / "work")
         surroundings = for_recording({}, explicit=dict(job.env))
-        message = build_record_job(Setup(program, Seed(job.seed)), surroundings, out)
-        if "PYTHONPATH" in os.environ:  # Where twice itself is found when it is not installed.
-            env = {**env, "PYTHONPATH": os.environ["PYTHONPATH"]}
-        environ = environ_for_child(dict(env), surroundings)
+        message = build_record_job(Setup(program, Seed(job.seed or 0)), surroundings, root / RECORD)
+        # Where twice itself is found when it is not installed.
+        found_by = {name: text for name, text in os.environ.items() if name == "PYTHONPATH"}
+        environ = environ_for_child({**env, **found_by}, surroundings)
         with FreshWorker(RECORDING, environ, cwd=str(root / "work"), heard=hear) as child:
             _limit_files(child.pid)
             try:
-                ended = _await_end(child, message, job.timeout_s)
+                ended = child.ask(message, job.timeout_s)
+                while ended["kind"] != "ended":
+                    ended = child.answer(max(0.001, ends - time.monotonic()))
+                child.wait()
+            except TimeoutError:
+                child.kill()
+                raise
             finally:
                 printed = child.errors_tail()
     except TimeoutError:
-        raise _failure(job, f"did not end within {job.timeout_s:g} s", printed) from None
+        return f"did not end within {job.timeout_s:g} s", printed
     except TwiceError as error:
-        raise _failure(job, f"could not be recorded: {error.happened}", printed) from error
-    if ended["how"] not in {"completed", "exit"} or ended["exit_code"] != 0:
-        raise _failure(job, f"ended with exit code {ended['exit_code']} ({ended['how']})", printed)
-    return out, printed
-
-
-def _await_end(
-    child: FreshWorker, message: Mapping[str, object], timeout_s: float
-) -> dict[str, object]:
-    """Wait for the end of a session, no longer than it has."""
-    ends = time.monotonic() + timeout_s
-    try:
-        child.ask(message, timeout_s)
-        while (ended := child.answer(max(0.001, ends - time.monotonic())))["kind"] == "noticed":
-            continue
-        child.wait()
-    except TimeoutError:
-        child.kill()
-        raise
-    return ended
-
-
-def _failure(job: RenderJob, how: str, printed: str = "") -> RenderFailed:
-    last = printed.splitlines()[-1][:200] if printed else ""
-    return RenderFailed(
-        f"{job.argv[0]} {how}.{f' It said: {last}' if last else ''}",
-        f"Expected {' '.join(job.argv)[:200]} to write its output, in a clean folder.",
-        "Name every file that it reads: --input FILE; or run it by hand to see why.",
-        program=job.argv[0],
-    )
+        return f"could not be recorded: {error.happened}", printed
+    is_well = ended["how"] in {"completed", "exit"} and ended["exit_code"] == 0
+    return "" if is_well else f"ended with exit code {ended['exit_code']} ({ended['how']})", printed

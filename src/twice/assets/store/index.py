@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from twice.assets.log.io import examine_bytes, log_digest, read_bytes
 from twice.assets.log.models import SUFFIX, DeterminismLog
@@ -30,7 +30,7 @@ _VERSION: Final = 2
 _WAIT_S: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class IndexEntry:
     """One log: its id and revision, the digest of its text, and what it is about.
 
@@ -66,24 +66,24 @@ class Index:
     def list_entries(self, payload: str | None = None) -> list[IndexEntry]:
         """List the entries, or those of one payload, in one order."""
         which, values = ("", ()) if payload is None else ("WHERE payload = ?", (payload,))
-        said = f"SELECT {_COLUMNS} FROM logs {which} ORDER BY payload, log_id, log"  # noqa: S608  (no text of a user)
-        return [IndexEntry(*row) for row in self._connection.execute(said, values)]
+        said = f"SELECT {_COLUMNS} FROM logs {which}"  # noqa: S608  (no text of a user)
+        return sorted(IndexEntry(*row) for row in self._connection.execute(said, values))
 
     def list_revisions(self) -> dict[str, dict[int, str]]:
-        """Give the digest of each revision that was sealed, by log id and number."""
+        """Return the digest of each revision that was sealed, by log id and number."""
         found: dict[str, dict[int, str]] = {}
-        for log_id, *row in self._connection.execute("SELECT * FROM revisions"):
-            found.setdefault(log_id, {})[row[0]] = row[1]
+        for log_id, number, digest in self._connection.execute("SELECT * FROM revisions"):
+            found.setdefault(log_id, {})[number] = digest
         return found
 
     def put(self, entry: IndexEntry) -> None:
         """Put a log in the place of the one that its sidecar held before."""
         if entry in self.list_entries(entry.payload):
             return
-        row = tuple(asdict(entry).values())
-        self._connection.execute("INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         sealed = (entry.log_id, entry.revision, entry.log_digest)
-        self._connection.execute("INSERT OR REPLACE INTO revisions VALUES (?, ?, ?)", sealed)
+        insert = "INSERT OR REPLACE INTO"
+        self._connection.execute(f"{insert} logs VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(entry))
+        self._connection.execute(f"{insert} revisions VALUES (?, ?, ?)", sealed)
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def lock_index(store: Store) -> Iterator[Index]:
     """Hold the write lock of a store's index; what is put is there when the block ends well, else nothing is.
 
     Raises:
-        OutputUnwritable: E-OUTPUT-002: it cannot be written, or another seal holds it for a minute.
+        OutputUnwritable: E-OUTPUT-002, it cannot be written, or another seal holds it for a minute.
     """
     path = store.root / NAME
     try:
@@ -116,25 +116,21 @@ def _open_locked(store: Store, path: Path) -> sqlite3.Connection:
                 connection.execute(statement)
             for entry in collect_entries(store):
                 Index(connection).put(entry)
-    except sqlite3.OperationalError:  # Locked, read-only or full: the file itself may be whole.
+    except sqlite3.DatabaseError as error:
         connection.close()
-        raise
-    except sqlite3.DatabaseError:
-        connection.close()
-        with suppress(OSError):
-            path.unlink()
-            return _open_locked(store, path)
+        # Locked, read-only or full: the file itself may be whole.
+        if not isinstance(error, sqlite3.OperationalError):
+            with suppress(OSError):
+                path.unlink()
+                return _open_locked(store, path)
         raise
     return connection
 
 
 def read_index(store: Store) -> tuple[list[IndexEntry], dict[str, dict[int, str]]] | None:
     """Read entries and sealed revisions; None where there is no index, or a damaged one. Nothing is written."""
-    path = store.root / NAME
-    if not path.is_file():
-        return None
+    address = f"{(store.root / NAME).absolute().as_uri()}?mode=ro"
     try:
-        address = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, timeout=_WAIT_S, uri=True)) as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
                 return None
@@ -144,7 +140,7 @@ def read_index(store: Store) -> tuple[list[IndexEntry], dict[str, dict[int, str]
 
 
 def payload_key(log: DeterminismLog) -> str | None:
-    """Give method and digest of a log's payload as one text."""
+    """Return method and digest of a log's payload as one text; None where it does not say them."""
     payload = None if log.asset is None else log.asset.payload
     if payload is None or payload.method is None or payload.digest is None:
         return None
@@ -178,18 +174,13 @@ def collect_entries(store: Store) -> list[IndexEntry]:
     """Make the entries of a store from its sidecars; what cannot be read is left to the gate."""
     found = []
     for path in sidecars(store.root):
-        try:
-            log = examine_bytes(read_bytes(path), str(path))[1].log
-            entry = make_entry(store, path, log)
-        except TwiceError:
-            continue
-        if entry is not None:
-            found.append(entry)
+        with suppress(TwiceError):
+            entry = make_entry(store, path, examine_bytes(read_bytes(path), str(path))[1].log)
+            found += [entry] if entry is not None else []
     return found
 
 
 def to_text(entries: Iterable[IndexEntry]) -> bytes:
-    """Give entries as JSON, in one order."""
-    ordered = sorted(entries, key=lambda each: (each.payload, each.log_id, each.log))
-    document: Mapping[str, Any] = {"format": FORMAT, "logs": [asdict(each) for each in ordered]}
+    """Write entries as JSON, in one order."""
+    document = {"format": FORMAT, "logs": [asdict(each) for each in sorted(entries)]}
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()

@@ -16,10 +16,9 @@ from twice.assets.gate.collector import collect_facts
 from twice.assets.gate.gate import judge_facts
 from twice.assets.gate.report import AssetGateReport
 from twice.assets.log.io import canonical, examine, log_digest, read_log, sidecar_name, to_document
-from twice.assets.log.models import DeterminismLog
 from twice.assets.store import index
-from twice.assets.store.checkpoint import FOLDER, checkpoint, checkpoint_path, text_of
-from twice.assets.store.secrets import blank_secrets
+from twice.assets.store.checkpoint import checkpoint_path, format_checkpoint
+from twice.assets.store.seal import blank_secrets
 from twice.assets.store.store import Store
 from twice.errors import OutputExists
 from twice.writing import make_folder, write
@@ -27,22 +26,22 @@ from twice.writing import make_folder, write
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """What was packaged: the checkpoint's file, the copies' folder, log ids, and what was blanked."""
+    """What was packaged: the checkpoint's file, the copies' folder, log ids, pointers of what was blanked by log id."""
 
     checkpoint: Path
     folder: Path | None
     logs: tuple[str, ...]
-    blanked: Mapping[str, tuple[str, ...]]
+    blanked: Mapping[str, list[str]]
     report: AssetGateReport
 
     def to_json(self) -> dict[str, object]:
-        """Give it as ``twice asset package --json`` prints it."""
+        """Return it as ``twice asset package --json`` prints it."""
         return {
             "format": "twice.asset-package/1",
             "checkpoint": str(self.checkpoint),
             "folder": None if self.folder is None else str(self.folder),
             "logs": list(self.logs),
-            "blanked": {name: list(at) for name, at in self.blanked.items()},
+            "blanked": self.blanked,
             "gate": self.report.to_json(),
         }
 
@@ -51,18 +50,13 @@ def package(
     store: Store, work_unit: str, variables: Mapping[str, str], *, to: Path | None = None,
     force: bool = False,
 ) -> Package:  # fmt: skip
-    """Write the checkpoint of a work unit, and copies of its logs where that is wanted.
+    """Write the checkpoint of a work unit, and ``to`` a folder its logs without secrets, their index and checkpoint.
 
-    Args:
-        store: the hot store.
-        work_unit: whose logs.
-        variables: the environment whose secrets are known.
-        to: a new folder for sidecars, index and checkpoint.
-        force: whether to write over files in that folder.
+    ``variables`` are the environment whose secrets are known.
 
     Raises:
-        StoreRefused: E-ASSET-STORE-001: the store or the folder is public, or no log is of that unit.
-        OutputExists: E-OUTPUT-001: the folder holds something.
+        StoreRefused: E-ASSET-STORE-001, the store or the folder is public, or no log is of that unit.
+        OutputExists: E-OUTPUT-001, the folder holds something, and ``force`` does not say to write into it.
     """
     store.refuse_public()
     if to is not None:
@@ -73,49 +67,35 @@ def package(
                 "Expected a folder that is new or empty.",
                 "Name another one, or write into it: --force",
             )
-    logs = _logs(store, work_unit)
-    document = checkpoint(work_unit, logs, {})
-    make_folder(store.root / FOLDER)
-    path = checkpoint_path(store, work_unit)
-    write(path, text_of(document))
-    facts = [each for each in collect_facts(store.root) if each.log.work_unit == work_unit]
-    report = judge_facts(facts)
-    results = {each.log.log_id: report.of(each.name).value for each in facts if each.log.log_id}
-    write(path, text_of(checkpoint(work_unit, logs, results)))
-    blanked = {} if to is None else _copies(to, work_unit, logs, results, variables)
-    return Package(path, to, tuple(sorted(each.log_id for each, _ in logs)), blanked, report)
-
-
-def _logs(store: Store, work_unit: str) -> list[tuple[index.IndexEntry, DeterminismLog]]:
-    found = []
-    for entry in index.collect_entries(store):
-        log = read_log(store.root / entry.log, draft=True)
-        if log.work_unit == work_unit:
-            found.append((entry, log))
-    if not found:
+    every = [
+        (entry, read_log(store.root / entry.log, draft=True))
+        for entry in index.collect_entries(store)
+    ]
+    logs = [each for each in every if each[1].work_unit == work_unit]
+    if not logs:
         raise StoreRefused(
             f"No log in {store.root} is of the work unit {work_unit!r}.",
             "Expected a work unit whose assets are sealed.",
             "See which there are: twice asset gate FOLDER",
         )
-    return found
-
-
-def _copies(
-    to: Path, work_unit: str, logs: list[tuple[index.IndexEntry, DeterminismLog]],
-    results: Mapping[str, str], variables: Mapping[str, str],
-) -> dict[str, tuple[str, ...]]:  # fmt: skip
-    """Write sidecars without secrets, the index over them, and the checkpoint that names them."""
-    make_folder(to)
-    blanked, copied = {}, []
-    for entry, log in logs:
-        document, pointers = blank_secrets(to_document(log), variables)
-        clean = examine(document).log
-        name = sidecar_name(entry.log_id)
-        write(to / name, canonical(clean))
-        copied.append((replace(entry, log=name, log_digest=log_digest(clean)), clean))
-        if pointers:
-            blanked[entry.log_id] = tuple(pointers)
-    write(to / index.LIST_NAME, index.to_text(entry for entry, _ in copied))
-    write(to / f"{work_unit}.checkpoint.json", text_of(checkpoint(work_unit, copied, results)))
-    return blanked
+    path = checkpoint_path(store, work_unit)
+    make_folder(path.parent)
+    write(path, format_checkpoint(work_unit, logs, {}))  # The gate reads it.
+    facts = [each for each in collect_facts(store.root) if each.log.work_unit == work_unit]
+    report = judge_facts(facts)
+    results = {each.log.log_id: report.of(each.name).value for each in facts if each.log.log_id}
+    write(path, format_checkpoint(work_unit, logs, results))
+    blanked: dict[str, list[str]] = {}
+    if to is not None:
+        make_folder(to)
+        copied = []
+        for entry, log in logs:
+            document, pointers = blank_secrets(to_document(log), variables)
+            clean, name = examine(document).log, sidecar_name(entry.log_id)
+            write(to / name, canonical(clean))
+            copied.append((replace(entry, log=name, log_digest=log_digest(clean)), clean))
+            if pointers:
+                blanked[entry.log_id] = pointers
+        write(to / index.LIST_NAME, index.to_text(entry for entry, _ in copied))
+        write(to / path.name, format_checkpoint(work_unit, copied, results))
+    return Package(path, to, tuple(sorted(each.log_id for each, _ in logs)), blanked, report)

@@ -1,7 +1,8 @@
-"""From a draft and a file to a sealed log: measured, filled, written beside the asset and indexed.
+"""From a draft and a file to a sealed log: measured, filled, rid of secrets, written beside the asset and indexed.
 
 A seal says which bytes a log is about. Whether the log is good enough is for the gate; what cannot be a log at all is
-refused here. The text of an earlier revision is not kept: the next one has its digest, and so has the index.
+refused here. The text of an earlier revision is not kept: the next one has its digest, and so has the index. Blanked are
+keys of services, tokens, passwords in URLs and arguments, by their names or shapes; a prompt or a voice id has no shape.
 
 Invariant: everything new lies on the disk, and is proven, before anything is replaced: then the master, the sidecar and
 the index change, each whole or not at all.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -23,6 +24,7 @@ from twice.assets.log.io import (
     Problem,
     canonical,
     canonical_document,
+    escape,
     examine,
     examine_bytes,
     log_digest,
@@ -30,29 +32,33 @@ from twice.assets.log.io import (
     refusal,
     sidecar_name,
     to_document,
+    unescape,
 )
 from twice.assets.log.kinds import Fault
 from twice.assets.log.models import FORMAT, SUFFIX, DeterminismLog, Grade
-from twice.assets.media.measure import measure_file
+from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.media.payload import digest_payload
 from twice.assets.store.embed import embed
 from twice.assets.store.index import Index, lock_index, make_entry, payload_key
-from twice.assets.store.secrets import blank_secrets
 from twice.assets.store.store import Store, find_store
 from twice.errors import OutputExists
+from twice.recorder.redaction.fields import is_secret
+from twice.recorder.redaction.redaction import Redaction
 from twice.writing import write
 
 _MEASURED: Final = "measured from the file"
+_TABLES: Final = frozenset({"env", "settings", "args", "presets"})
+"""Where names are chosen by programs, so that a name may say that its value is secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """What a seal came to: the sidecar, the log, what it does not say yet, and secrets blanked."""
+    """What a seal came to: the sidecar, the log, what it does not say yet, and pointers of blanked secrets."""
 
     path: Path
     log: DeterminismLog
     missing: tuple[Problem, ...]
-    blanked: tuple[str, ...]
+    blanked: list[str]
 
     def to_json(self) -> dict[str, object]:
         """Return it as ``twice asset seal --json`` prints it."""
@@ -62,7 +68,7 @@ class Sealed:
             "log_id": self.log.log_id,
             "revision": self.log.revision,
             "missing": [each.pointer for each in self.missing],
-            "blanked": list(self.blanked),
+            "blanked": self.blanked,
         }
 
 
@@ -74,7 +80,7 @@ class Sealing:
         created: the instant, for a draft that names none.
         nonce: 32 hex digits drawn by chance, for a draft that has none.
         revise: whether to supersede the log of the same id.
-        embed: what the master carries: nothing, the id, or the whole log.
+        embed: what is written into the master itself.
         force: whether to write over a log of the same id that is not the revision before.
         variables: the environment whose secrets are known.
     """
@@ -88,20 +94,14 @@ class Sealing:
 
 
 def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> Sealed:
-    """Seal the log of an asset.
-
-    Args:
-        store: the hot store; the asset lies in it.
-        asset: the file.
-        draft: what is known, as a part of a document; what is measured from the file is put in.
-        how: what to fill in and what is allowed.
+    """Seal the log of an asset in a store; what is measured, and what ``how`` says, is put into the draft.
 
     Raises:
-        StoreRefused: E-ASSET-STORE-001: the store is public, the asset is not in it, another log has
-            the payload, the draft is about other bytes, or it brings a verdict that no re-rendering wrote.
-        LogRefused: E-ASSET-LOG-002: the draft says something that cannot be.
-        OutputExists: E-OUTPUT-001: there is another log of that id.
-        OutputUnwritable: E-OUTPUT-002: the store or its disk does not take it; nothing was changed.
+        StoreRefused: E-ASSET-STORE-001, the store is public, the asset is not in it or changes meanwhile, another log
+            has the payload, or the draft is about other bytes or brings a verdict that no re-rendering wrote.
+        LogRefused: E-ASSET-LOG-002, the draft says something that cannot be.
+        OutputExists: E-OUTPUT-001, there is another log of that id.
+        OutputUnwritable: E-OUTPUT-002, the store or its disk does not take it; nothing was changed.
     """
     store.refuse_public()
     if store.root not in asset.resolve().parents:
@@ -110,16 +110,20 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
             "Expected an asset inside the store, so that its log stands beside it.",
             "Move it there, or name its store: --store FOLDER",
         )
-    document = _fill(store, asset, draft, to_document(measure_file(asset)), how)
+    document = _fill(store, asset, draft, how)
     sidecar = asset.parent / sidecar_name(str(document["log_id"]))
     _require_possible(document, asset, how)  # Before the lock, which makes the index's file.
     with lock_index(store) as index:
+        if digest_file(asset) != document["asset"]["file_sha256"]:
+            raise StoreRefused(
+                f"{asset.name} has changed while it was sealed.",
+                "Expected a file that nothing else writes meanwhile.",
+                "Seal it again; no log was changed.",
+            )
         earlier = _read_earlier(sidecar)
         if how.revise and earlier is not None:
             document |= {"revision": (earlier.revision or 1) + 1, "supersedes": log_digest(earlier)}
-        _refuse_new_verdicts(document, earlier, index)
-        if how.revise and earlier is not None:
-            _carry_verdicts(document, earlier)
+        _settle_verdicts(document, earlier, index, revise=how.revise)
         document, blanked = blank_secrets(document, how.variables)
         log = examine(document).log
         _refuse_second(index, store, log, sidecar)
@@ -128,24 +132,20 @@ def seal(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> S
             if master is not None:
                 about = measure_file(master).model_copy(update={"file": asset.name})
                 document["asset"] = to_document(about)
-                _add_witness(document, asset.name)
+                _add_witness(document)
             checked = examine(document)
             _replace(store, index, sidecar, checked.log, master, asset)
-    return Sealed(sidecar, checked.log, checked.problems, tuple(blanked))
+    return Sealed(sidecar, checked.log, checked.problems, blanked)
 
 
 def write_log(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a log over the one that it was made from: in a hot store as its next revision.
-
-    Args:
-        path: of the log; a draft, or a log outside of a store, is a file like others.
-        document: the next revision, or a draft.
+    """Write a log over the one that it was made from: in a hot store as its next revision, elsewhere as any file.
 
     Raises:
-        StoreRefused: E-ASSET-STORE-001: the store lies inside a public tree.
-        OutputExists: E-OUTPUT-001: the log in the store is not the one before.
-        LogRefused: E-ASSET-LOG-002: a text in it is no Unicode.
-        OutputUnwritable: E-OUTPUT-002: the store does not take it.
+        StoreRefused: E-ASSET-STORE-001, the store lies inside a public tree.
+        OutputExists: E-OUTPUT-001, the log in the store is not the one before.
+        LogRefused: E-ASSET-LOG-002, a text in it is no Unicode.
+        OutputUnwritable: E-OUTPUT-002, the store does not take it.
     """
     store = find_store(path.parent) if path.name.endswith(SUFFIX) else None
     if store is None or "revision" not in document:
@@ -160,21 +160,48 @@ def write_log(path: Path, document: Mapping[str, Any]) -> None:
 
 def merge_documents(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Put one part of a document over another, object by object; a reason and a value do not mix."""
-    merged = dict(base)
-    for name, value in over.items():
-        inner = merged.get(name)
-        merged[name] = value
-        if isinstance(inner, Mapping) and isinstance(value, Mapping):
-            is_reason = EXCUSE in inner or EXCUSE in value
-            merged[name] = value if is_reason else merge_documents(inner, value)
+    merged = {**base, **over}
+    for name in base.keys() & over.keys():
+        parts = base[name], over[name]
+        if all(isinstance(each, Mapping) and EXCUSE not in each for each in parts):
+            merged[name] = merge_documents(*parts)
     return merged
 
 
-def _fill(
-    store: Store, asset: Path, draft: Mapping[str, Any], measured: dict[str, Any], how: Sealing
-) -> dict[str, Any]:
+def blank_secrets(
+    document: Mapping[str, Any], variables: Mapping[str, str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Blank the secrets of a log, and of the variables of an environment in it.
+
+    Returns:
+        The document, equal if it has no secrets, and JSON pointers of what was blanked.
+    """
+    redaction = Redaction(variables=variables)
+    before = dict(_list_texts(document, ""))
+    for pointer, text in before.items():
+        *_, table, name = ["", *unescape(pointer)]
+        if table in _TABLES and is_secret(name):
+            redaction.learn(text.encode("utf-8", "surrogatepass"), f"variable {name}")
+    changed, recipe = dict(document), document.get("recipe")
+    if isinstance(recipe, Mapping) and isinstance(recipe.get("argv"), list):
+        changed["recipe"] = {**recipe, "argv": redaction.arguments(recipe["argv"], "recipe")}
+    taken: dict[str, Any] = redaction.value(changed, "log")
+    return taken, [at for at, text in _list_texts(taken, "") if before.get(at) != text]
+
+
+def _list_texts(value: Any, at: str) -> Iterator[tuple[str, str]]:
+    """List every text in a document by its pointer."""
+    if isinstance(value, str):
+        yield at, value
+    elif isinstance(value, Mapping | list):
+        pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for name, part in pairs:
+            yield from _list_texts(part, f"{at}/{escape(str(name))}")
+
+
+def _fill(store: Store, asset: Path, draft: Mapping[str, Any], how: Sealing) -> dict[str, Any]:
     """Put measured and new values into a draft, and the store's defaults below it."""
-    said = draft.get("asset")
+    said, measured = draft.get("asset"), to_document(measure_file(asset))
     for name in ("file_sha256", "payload"):
         if isinstance(said, Mapping) and name in said and said[name] != measured[name]:
             raise StoreRefused(
@@ -189,18 +216,17 @@ def _fill(
         filled.setdefault("kind", kind)
     slug = re.sub("[^A-Za-z0-9]+", "-", asset.stem).strip("-")[:60] or "asset"
     filled.setdefault("log_id", f"{slug}-{measured['payload']['digest'].partition(':')[2][:8]}")
-    _add_witness(filled, asset.name)
+    _add_witness(filled)
     return filled
 
 
-def _add_witness(document: dict[str, Any], name: str) -> None:
+def _add_witness(document: dict[str, Any]) -> None:
     """Say that the asset's block was measured from the file, unless the draft says otherwise."""
-    evidence = document.setdefault("evidence", {})
+    about, evidence = document["asset"], document.setdefault("evidence", {})
     said = evidence.get("/asset", {"chunk": _MEASURED}) if isinstance(evidence, Mapping) else None
     if isinstance(said, Mapping) and said.get("chunk") == _MEASURED:
-        digest = document["asset"]["file_sha256"]
-        witness = {"level": "imported", "file": name, "sha256": digest, "chunk": _MEASURED}
-        document["evidence"] = {**evidence, "/asset": witness}
+        witness = {"file": about["file"], "sha256": about["file_sha256"], "chunk": _MEASURED}
+        document["evidence"] = {**evidence, "/asset": {"level": "imported", **witness}}
 
 
 def _read_earlier(sidecar: Path) -> DeterminismLog | None:
@@ -224,34 +250,24 @@ def _require_possible(document: Mapping[str, Any], asset: Path, how: Sealing) ->
         )
 
 
-def _carry_verdicts(document: dict[str, Any], earlier: DeterminismLog) -> None:
-    """Keep the verdicts on the same bytes and the same promise: a revision does not hide one that failed."""
-    before = to_document(earlier)
-    about, was = document.get("asset") or {}, before.get("asset") or {}
-    is_same = about.get("file_sha256") == was.get("file_sha256")
-    if is_same and document.get("promise") == before.get("promise") and before.get("verdicts"):
-        document["verdicts"] = before["verdicts"]
-
-
-def _refuse_new_verdicts(
-    document: Mapping[str, Any], earlier: DeterminismLog | None, index: Index
+def _settle_verdicts(
+    document: dict[str, Any], earlier: DeterminismLog | None, index: Index, *, revise: bool
 ) -> None:
-    """Refuse verdicts that the sealed revision before does not have: a re-rendering alone writes them."""
-    verdicts = document.get("verdicts")
-    if not verdicts:
-        return
-    digest = log_digest(earlier) if earlier is not None else ""
-    is_sealed = (
-        earlier is not None
-        and digest in index.list_revisions().get(earlier.log_id or "", {}).values()
-    )
-    known = to_document(earlier.verdicts or ()) if earlier is not None and is_sealed else []
-    if any(each not in known for each in verdicts):
-        raise StoreRefused(
-            "The draft brings a verdict of a re-rendering that the sealed log does not have.",
-            "Expected verdicts that a re-rendering wrote.",
-            "Take verdicts out of the draft, and render again: twice asset rerender LOG --write",
-        )
+    """Refuse verdicts that no re-rendering wrote; a revision hides none on the same bytes and the same promise."""
+    before: dict[str, Any] = {} if earlier is None else to_document(earlier)
+    verdicts, known = document.get("verdicts") or [], before.get("verdicts") or []
+    if verdicts:
+        revisions = index.list_revisions().get(before.get("log_id", ""), {})
+        is_sealed = earlier is not None and log_digest(earlier) in revisions.values()
+        if not is_sealed or any(each not in known for each in verdicts):
+            raise StoreRefused(
+                "The draft brings a verdict of a re-rendering that the sealed log does not have.",
+                "Expected verdicts that a re-rendering wrote.",
+                "Take verdicts out of the draft, and render again: twice asset rerender LOG --write",
+            )
+    is_same_file = document["asset"]["file_sha256"] == before.get("asset", {}).get("file_sha256")
+    if revise and known and is_same_file and document.get("promise") == before.get("promise"):
+        document["verdicts"] = known
 
 
 def _refuse_second(index: Index, store: Store, log: DeterminismLog, sidecar: Path) -> None:
@@ -305,7 +321,8 @@ def _successor(asset: Path, document: Mapping[str, Any], how: Sealing) -> Iterat
             )
         yield aside
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):  # It is gone by now, or the store takes nothing at all.
+            aside.unlink()
 
 
 def _replace(
@@ -322,4 +339,5 @@ def _replace(
             master.replace(os.path.realpath(asset))
         aside.replace(os.path.realpath(sidecar))
     finally:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):  # It is gone by now, or the store takes nothing at all.
+            aside.unlink()

@@ -22,13 +22,7 @@ FORMAT: Final = "twice.asset-store/1"
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A hot store.
-
-    Args:
-        root: its folder, absolute.
-        public: trees that players get, absolute.
-        defaults: what is put into a log that does not say it, as a part of a document.
-    """
+    """A hot store: its folder, trees that players get, both absolute, and what is put into a log that lacks it."""
 
     root: Path
     public: tuple[Path, ...]
@@ -49,20 +43,12 @@ class Store:
                 )
 
     def named(self, path: Path) -> str:
-        """Name a file by its way from the root of the store."""
+        """Name a file by its way from the root of the store; raises ValueError if it is not in it."""
         return path.resolve().relative_to(self.root).as_posix()
 
 
 def find_store(start: Path, public: tuple[Path, ...] = ()) -> Store | None:
-    """Find the store that a path lies in, here or above.
-
-    Args:
-        start: a file or a folder.
-        public: further trees that players get.
-
-    Raises:
-        StoreRefused: E-ASSET-STORE-001: its file cannot be read.
-    """
+    """Find the store that a path lies in, here or above; arguments and errors are those of ``open_store``."""
     resolved = start.resolve()
     for folder in (resolved, *resolved.parents):
         if (folder / FILE).is_file():
@@ -71,10 +57,10 @@ def find_store(start: Path, public: tuple[Path, ...] = ()) -> Store | None:
 
 
 def open_store(root: Path, public: tuple[Path, ...] = ()) -> Store:
-    """Open a folder that has the file.
+    """Open a folder that has the file; ``public`` names further trees that players get.
 
     Raises:
-        StoreRefused: E-ASSET-STORE-001: its file cannot be read, or says something else.
+        StoreRefused: E-ASSET-STORE-001, its file cannot be read, or says something else.
     """
     path = root.resolve() / FILE
     if not path.is_file():
@@ -83,36 +69,37 @@ def open_store(root: Path, public: tuple[Path, ...] = ()) -> Store:
             "Expected a folder that is one.",
             f"Make it one: twice asset init {root} --public PUBLIC",
         )
+    said, why = {}, ""
     try:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise _refused(path, str(error)) from error
+        why = str(error)
     trees, defaults = said.get("public", []), said.get("defaults", {})
-    if said.get("format") != FORMAT:
-        raise _refused(path, f"its format is {said.get('format')!r}")
-    if not isinstance(trees, list) or not all(isinstance(each, str) for each in trees):
-        raise _refused(path, "public is no list of folders")
-    if not isinstance(defaults, dict):
-        raise _refused(path, "defaults is no table")
-    resolved = [(path.parent / each).resolve() for each in trees]
-    return Store(path.parent, (*resolved, *(each.resolve() for each in public)), defaults)
+    if not why and said.get("format") != FORMAT:
+        why = f"its format is {said.get('format')!r}"
+    elif not isinstance(trees, list) or not all(isinstance(each, str) for each in trees):
+        why = "public is no list of folders"
+    elif not isinstance(defaults, dict):
+        why = "defaults is no table"
+    if why:
+        raise StoreRefused(
+            f"{path} cannot be read: {why}.",
+            f'Expected TOML with format = "{FORMAT}", public as a list and defaults as a table.',
+            "Mend it, or write it anew: twice asset init --force",
+        )
+    every = (*(path.parent / each for each in trees), *public)
+    return Store(path.parent, tuple(each.resolve() for each in every), defaults)
 
 
 def lay_store(root: Path, public: tuple[str, ...], *, force: bool = False) -> Store:
-    """Make a folder a hot store.
-
-    Args:
-        root: the folder; made when it is not there.
-        public: trees that players get, as written: relative to the store.
-        force: whether to write the file anew where there is one.
+    """Make a folder a hot store; ``public`` names trees that players get, relative to it.
 
     Raises:
-        OutputExists: E-OUTPUT-001: it is one already.
-        StoreRefused: E-ASSET-STORE-001: it lies inside a public tree.
+        OutputExists: E-OUTPUT-001, it is one already, unless ``force`` says to write the file anew.
+        StoreRefused: E-ASSET-STORE-001, it lies inside a public tree.
     """
     path = root / FILE
-    trees = tuple((root / each).resolve() for each in public)
-    Store(root.resolve(), trees, {}).refuse_public()
+    Store(root.resolve(), tuple((root / each).resolve() for each in public), {}).refuse_public()
     if path.exists() and not force:
         raise OutputExists(
             f"{path} is there already.",
@@ -123,11 +110,3 @@ def lay_store(root: Path, public: tuple[str, ...], *, force: bool = False) -> St
     listed = json.dumps(list(public))  # TOML takes the texts of JSON.
     write(path, f'format = "{FORMAT}"\npublic = {listed}\n\n[defaults]\n'.encode())
     return open_store(root)
-
-
-def _refused(path: Path, why: str) -> StoreRefused:
-    return StoreRefused(
-        f"{path} cannot be read: {why}.",
-        f'Expected TOML with format = "{FORMAT}", public as a list and defaults as a table.',
-        "Mend it, or write it anew: twice asset init --force",
-    )

@@ -18,7 +18,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -61,8 +61,9 @@ def watch_tool(tool: Tool, path: tuple[str, ...], backend: object) -> Iterator[N
         yield
         return
     watch = Watch(tool, path, backend, forbidden)
-    generators = list(_find_generators()) if "entropy" in forbidden else []
-    stood = [each.read() for _, each in generators]
+    found = _find_generators() if "entropy" in forbidden else ()
+    stood = [(name, each, each.position()) for name, each in found]
+    states = [_read_state(each, position) for _, each, position in stood]
     if not _is_hooked:
         _is_hooked.append(True)
         sys.addaudithook(_hook)
@@ -70,8 +71,8 @@ def watch_tool(tool: Tool, path: tuple[str, ...], backend: object) -> Iterator[N
         with _in_force(watch):
             yield
     finally:
-        for (name, generator), state in zip(generators, stood, strict=True):
-            if generator.read() != state:
+        for (name, generator, position), state in zip(stood, states, strict=True):
+            if generator.position() != position:
                 generator.write(state)
                 if watch.refusal is None:
                     # It is seen only after the tool has run, so its head is the line to blame.
@@ -220,6 +221,13 @@ def _find_generators() -> Iterator[tuple[str, Governed]]:
 @lru_cache(maxsize=2)
 def _govern(kind: Callable[[Any], Governed], generator: Any) -> Governed:
     return kind(generator)
+
+
+# A state takes longer to read than most tools take to run: at the position of the last call it is the one of the last call.
+@lru_cache(maxsize=3)
+def _read_state(generator: Governed, position: bytes) -> Mapping[str, object]:
+    del position
+    return generator.read()
 
 
 def _find_blamed_line(frame: FrameType | None, backend: object) -> str | None:

@@ -74,7 +74,6 @@ def session(run: Run) -> None:
                 require=message.get("require"),
                 time=message.get("time"),
                 progress=line.tell_progress,
-                cancelled=lambda: line.is_cancelled,
             )
         run.compare("envelope", found)
         if observer.may_have_written:
@@ -86,15 +85,13 @@ class Line:
     """The worker's end of the line to its host: one message each way, as declared effects.
 
     The line is the process's standard input, a socket that the host made. An answer is sent when the
-    next call is asked for, never before: then it is in the record. ``is_cancelled`` says whether the host
-    has given up the call that is at work.
+    next call is asked for, never before: then it is in the record.
     """
 
     def __init__(self, run: Run) -> None:
         self._call = run.effects.call
         self._channel: Channel | None = None
         self._answer: Mapping[str, Any] | None = None
-        self.is_cancelled = False
 
     def answer(self, message: Mapping[str, Any]) -> None:
         """Keep an answer until the next message is asked for."""
@@ -102,15 +99,14 @@ class Line:
 
     def next(self) -> Any:
         """Send the answer and wait for the next message; None when the host has hung up."""
-        self.is_cancelled = False
         answer, self._answer = self._answer, None
         return self._call("tools.next", lambda: self._exchange(answer))
 
-    def tell_progress(self, fraction: float, text: str) -> None:
-        """Tell the host how far a call is, and hear whether it still wants it."""
+    def tell_progress(self, fraction: float, text: str) -> bool:
+        """Tell the host how far a call is, and hear whether it has given the call up."""
         message = {"progress": [fraction, text]}
         reply = self._call("tools.progress", lambda: self._exchange(message))
-        self.is_cancelled = reply is None or bool(reply["cancelled"])
+        return reply is None or bool(reply["cancelled"])
 
     def _exchange(self, message: Mapping[str, Any] | None) -> dict[str, Any] | None:
         if self._channel is None:

@@ -16,16 +16,15 @@ Exit code 0 it was rendered and nothing is missing, 2 it was not: nothing is wri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import click
 
 from twice.assets.log.models import WHY_CODES, AssetKind, Grade
-from twice.assets.render.command import SEED, rewrite_command
-from twice.assets.render.declarations import Declarations, RenderProject, read_project
-from twice.assets.render.draft import PINS
+from twice.assets.render.command import TIMEOUT_S, rewrite_command
+from twice.assets.render.draft import Declarations, read_declarations
 from twice.assets.render.recorder import record_render
 from twice.cli.commands.asset.store import (
     Settings,
@@ -90,7 +89,7 @@ def command(
         "--kind", "by default the file's name says it", AssetKind)],
     who: Who,
     timeout_s: Annotated[float, option(
-        "--timeout SECONDS", "how long it may take (600)", default=600.0, type=click.FloatRange(0, min_open=True))],
+        "--timeout SECONDS", "how long it may take (600)", default=TIMEOUT_S, type=click.FloatRange(0, min_open=True))],
     promised: PromiseOptions,
     variables: Annotated[tuple[str, ...], option("--env NAME=VALUE", "a variable that it gets")],
     force: Annotated[bool, option("--force", "replace the asset and its draft")],
@@ -98,20 +97,19 @@ def command(
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Render, and say what is there."""
-    seed = "" if number is None else str(number)
-    given = split_pairs(variables, "--env", "OMP_NUM_THREADS=2")
-    env = {name: text.replace(SEED, seed) if seed else text for name, text in given.items()}
-    saying = Declarations(
-        project=RenderProject() if project_file is None else read_project(project_file),
-        declared=promised.to_log(), who=who, when=read_clock(),
-        seed=seed, seeded=any(SEED in each for each in variables), seedless=seedless,
-        program=program, kind=kind, env={**PINS, **env}, timeout_s=timeout_s,
+    said = Declarations() if project_file is None else read_declarations(project_file)
+    said = replace(
+        said, who=who or said.who, when=said.when or read_clock(), declared=promised.to_log(),
+        seedless=seedless, program=program, kind=kind,
     )  # fmt: skip
     opened = store.open(outputs[0] if outputs else Path())
-    rendering = rewrite_command(list(words), opened, inputs, outputs, seed)
+    job = rewrite_command(
+        words, opened, inputs=inputs, outputs=outputs, seed=number, timeout_s=timeout_s,
+        env=split_pairs(variables, "--env", "OMP_NUM_THREADS=2"),
+    )  # fmt: skip
     with Status() as status:
         status(f"rendering with {Path(words[0]).name}")
-        done = record_render(opened, rendering, saying, force=force)
+        done = record_render(opened, job, said, force=force)
     lines = []
     for each in done:
         lines += [f"rendered: {each.asset}", f"draft: {each.draft}, recorded in {each.record}"]

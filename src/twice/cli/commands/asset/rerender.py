@@ -12,7 +12,8 @@ from twice.assets.gate.collector import collect_facts
 from twice.assets.log.models import SUFFIX, RerenderOutcome
 from twice.assets.media.similarity import PROFILES
 from twice.assets.render.calibration import calibrate, write_limits, write_verdict
-from twice.assets.render.rerender import RerenderOptions, rerender_each
+from twice.assets.render.recipe import RerenderOptions
+from twice.assets.render.rerender import rerender_each
 from twice.assets.store.index import sidecars
 from twice.cli.commands.asset.store import read_clock
 from twice.cli.console import Status
@@ -126,7 +127,7 @@ def calibrate_renderer(
         lines.append(f"cannot be compared: {found.reason}")
     else:
         limits = {name: f"limit {limit:g}" for name, limit in found.limits.items()}
-        rows = [(name, f"{each:g}", limits.get(name, "")) for name, each in found.figures.items()]
+        rows = [(name, f"{each:g}", limits.get(name, "")) for name, each in found.metrics.items()]
         lines += align(rows) or [f"next: promise {found.grade}"]
     if revision is not None:
         lines.append(f"written: {found.log}, revision {revision}")
