@@ -42,7 +42,7 @@ def _shared(kind: str, log_id: str, asset: dict[str, Any]) -> dict[str, Any]:
             "locale": "C.UTF-8",
         },
         "recipe": {
-            "argv": ["render", "render.py", "--seed", "7", "-"],
+            "argv": ["render", "a.scene", "--seed", "7", "-"],
             "inputs": [{"path": "render.py", "sha256": HEX}],
             "env": {"OMP_NUM_THREADS": "1"},
             "output": "out/a.bin",

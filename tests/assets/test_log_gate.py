@@ -24,17 +24,18 @@ COMPLETE = {"art": art(), "audio": audio(), "marked": marked()}
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "assets.md"
 
 
-def judged(document: Any) -> AssetGateReport:
-    """Judge a log whose file and record are as it says."""
+def judged(document: Any, run: RunValues | None = None, **seen_in_store: Any) -> AssetGateReport:
+    """Judge a log whose file and record are as it says, or a run is as given."""
     examined = examine(document)
     log = examined.log
     seed, argv = log.get("/seed/effective") or "7", log.get("/recipe/argv") or ("render",)
-    run = RunValues({"/recipe/argv": [*argv[1:]], "/seed/effective": seed})
+    run = run or RunValues({"/recipe/argv": [*argv], "/seed/effective": seed})
     seen = SeenFile("asset", log.get("/asset/file_sha256") or "")
     records, inputs = {"render.twice": (HEX, run)}, {"render.py": HEX, "done.png": OTHER_HEX}
     facts = AssetFacts(
-        "asset", "asset.detlog.json", examined=examined, inputs=inputs, seen=seen, records=records
-    )
+        "asset", "asset.detlog.json", examined=examined, inputs=inputs, seen=seen, records=records,
+        **seen_in_store,
+    )  # fmt: skip
     return judge_facts([facts])
 
 
@@ -184,6 +185,37 @@ def test_a_plugin_without_a_version_is_red_unless_it_is_bypassed() -> None:
     assert wanting(judged(without("audio", named))) == [f"red plugin-version:{named}"]
 
 
+ARGV = ["render", "a.scene", "--seed", "7", "-"]
+OLD = {"/verdicts": [verdict() | {"when": "2025-02-01T00:00:00Z"}]}
+BLIND = ["./brush", "render.py", "7"]
+REFUTED: list[tuple[dict[str, Any], RunValues | None, dict[str, Any], str]] = [
+    ({"/evidence/~1recipe": DECLARED}, RunValues({"/recipe/argv": [*ARGV, "8"]}), {}, "red record"),
+    ({"/evidence/~1recipe": DECLARED}, RunValues({"/recipe/env": {}}), {}, "red record"),
+    ({"/evidence/~1model": DECLARED}, RunValues({"/model/name": "draw.py"}), {}, ""),
+    ({"/evidence/~1model": RECORDED}, RunValues({"/model/name": "draw.py"}), {}, "red record"),
+    ({}, RunValues({"/environment/locale": "de_DE"}), {}, "red record"),
+    ({}, RunValues({"/recipe/inputs": {}}, read={"palette.json": "blake3:0"}), {}, "red record"),
+    ({}, RunValues({"/recipe/inputs": {}}, read={"render.py": "blake3:0"}), {}, ""),
+    ({"/seed": NA}, RunValues({"/seed/effective": "7"}), {}, "red record"),
+    ({"/seed": NA}, RunValues({"/seed/effective": "0"}), {}, ""),
+    ({}, RunValues(trouble="it ends before its run does"), {}, "red record"),
+    ({}, RunValues(reads={"clock.wall": 1}), {}, "yellow record-reads"),
+    ({"/verdicts": [verdict()]}, RunValues(reads={"clock.wall": 1}), {}, ""),
+    (recipe(*BLIND), RunValues({"/recipe/argv": BLIND}, is_watched=True), {}, "yellow record"),
+    ({}, None, {"other_files": {"render.twice": ["the run wrote other bytes"]}}, "red record"),
+    ({}, None, {"revisions": {1: HEX, 2: HEX}}, "red revisions"),
+    ({"/revision": 3, "/supersedes": f"sha256:{HEX}"}, None, {"revisions": {1: HEX, 3: HEX}}, "red revisions"),
+    (OLD, None, {}, "yellow re-rendered"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "run", "store", "expected"), REFUTED, ids=range(len(REFUTED)))
+def test_what_the_store_refutes_does_not_pass(
+    changes: dict[str, Any], run: RunValues | None, store: dict[str, Any], expected: str
+) -> None:
+    assert ", ".join(wanting(judged(changed("art", changes), run, **store))) == expected
+
+
 FLOATING = (
     "main", ">=1.0", "x.y.z", "v0", "00", "0.0.0-dev", "1.0-dev", "trunk", "tip 3", "1.2 or later", "2+", "≥1.0",
     "-1.1", "\u22122", "foo", "version", "most recent", "default", "v1 (current)", "~=2", "~1.2",
@@ -224,7 +256,7 @@ def test_a_set_has_one_version_one_policy_one_loudness() -> None:
 
     def judge() -> AssetGateReport:
         seen = SeenFile("asset", OTHER_HEX)
-        run = RunValues({"/recipe/argv": art()["recipe"]["argv"][1:]}, is_watched=True)
+        run = RunValues({"/recipe/argv": art()["recipe"]["argv"]}, is_watched=True)
         return judge_facts([
             AssetFacts("asset", "a", examined=examine(each), seen=seen, inputs={"render.py": HEX},
                        records={"render.twice": (HEX, run)})

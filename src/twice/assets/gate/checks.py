@@ -98,6 +98,8 @@ def check_store(facts: AssetFacts) -> Iterator[GateRow]:
     before, wrong = facts.revisions.get(number - 1), ""
     if before and log.supersedes not in {None, before}:
         wrong = f"revision {number} names another text than was sealed as revision {number - 1}"
+    elif not before and any(each < number - 1 for each in facts.revisions):
+        wrong = f"revision {number - 1} was not sealed here, and earlier ones were"
     elif number < latest:
         wrong = f"revision {latest} of it was sealed, and this one says {number}"
     if wrong:
@@ -171,13 +173,17 @@ def check_verdict(facts: AssetFacts) -> Iterator[GateRow]:
     if last is None or not facts.log.deterministic:
         return
     order, short = [str(each) for each in Grade], ""
+    whens = [facts.log.created, *(each.when for each in (facts.log.evidence or {}).values())]
+    first = min((each for each in whens if each), default="")
     sealed = f"sha256:{facts.log.get('/asset/file_sha256')}"
     if last.outcome is not RerenderOutcome.REPRODUCED:
         wrong = f"{last.when}: {last.grade or 'it differs'}; {last.reason or ''}".rstrip("; ")
         fix = "find what moved, or lower the promise: twice asset rerender LOG"
         yield facts.red("re-rendered", wrong, fix)
         return
-    if promised is None or last.grade not in order:
+    if (last.when or first) < first:
+        short = f"it is older than the log, which begins at {first}"
+    elif promised is None or last.grade not in order:
         short = "" if last.grade is None else f"it says reproduced, and {last.grade}"
     elif order.index(last.grade) > order.index(promised):
         short = f"it reached {last.grade}, and {promised} is promised"

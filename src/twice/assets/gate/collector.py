@@ -151,17 +151,12 @@ class _Collector:
         listed = self._find_listed(log.work_unit, log_id)
         indexed = self.indexed.get(log_id)
         wanted = {listed, indexed} - {None, ""}
-        base = self.store.root if self.store is not None else sidecar.parent
         return AssetFacts(
             self.name(sidecar.parent / file) if file else bare,
             name,
             examined=examined,
             log_digest=_find_digest(data, log, wanted) if wanted else "",
-            inputs={
-                each.path: self.hash(base / (each.found_at or each.path))
-                for each in log.get("/recipe/inputs") or ()
-                if each.path
-            },
+            inputs={at: self.hash(path) for at, path in self._list_inputs(sidecar, log)},
             listed=listed,
             indexed=indexed,
             revisions=self.revisions.get(log_id, {}),
@@ -229,13 +224,33 @@ class _Collector:
                 seen = replace(seen, measured=measure_file(path))
             except TwiceError as error:
                 seen = replace(seen, trouble=error.happened)
-        output = facts.log.get("/recipe/output") or ""
-        is_written = {
-            name: run.has_written(output, path)
+        others = {
+            name: list(self._list_others(sidecar, facts, run, path))
             for name, (_, run) in facts.records.items()
-            if run.written and is_sealed
+            if is_sealed
         }
-        every[sidecar] = replace(facts, seen=seen, is_written=is_written)
+        every[sidecar] = replace(facts, seen=seen, other_files=others)
+
+    def _list_others(
+        self, sidecar: Path, facts: AssetFacts, run: RunValues, path: Path
+    ) -> Iterator[str]:
+        """Say which files of the store are not those that a run read and wrote."""
+        output = facts.log.get("/recipe/output") or ""
+        if run.written and not run.has_written(output, path):
+            yield "the run wrote other bytes than the asset's"
+        for name, file in self._list_inputs(sidecar, facts.log):
+            is_same = self.hash(file) is not None and facts.inputs[name] == self.hash(file)
+            wanted = run.read.get(name, "")
+            algorithm = Algorithm(wanted.partition(":")[0]) if wanted and is_same else None
+            if algorithm and str(digest_bytes(file.read_bytes(), algorithm)) != wanted:
+                yield f"the run read other bytes in {name}"
+
+    def _list_inputs(self, sidecar: Path, log: DeterminismLog) -> Iterator[tuple[str, Path]]:
+        """Say where each input of a recipe lies."""
+        base = self.store.root if self.store is not None else sidecar.parent
+        for each in log.get("/recipe/inputs") or ():
+            if each.path:
+                yield each.path, base / (each.found_at or each.path)
 
     def list_unlogged(self, every: Iterable[AssetFacts]) -> Iterator[AssetFacts]:
         """Give the assets that have no log; what recipes and mixes read is none of them."""

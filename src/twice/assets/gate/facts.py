@@ -5,7 +5,7 @@ Invariant: nothing here looks at the disk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -51,7 +51,7 @@ class AssetFacts:
         indexed: its digest in the store's index; None where that has none of its id, or another log has its id.
         revisions: the digests of its revisions as the store sealed them, by number.
         records: of the run records that evidence names and that are in the store: their sha256, and what they say.
-        is_written: whether the run of a record wrote this asset, where the record can tell.
+        other_files: of each of them, what the files of the store say against it.
     """
 
     name: str
@@ -66,7 +66,7 @@ class AssetFacts:
     indexed: str | None = None
     revisions: Mapping[int, str] = field(default_factory=dict)
     records: Mapping[str, tuple[str, RunValues]] = field(default_factory=dict)
-    is_written: Mapping[str, bool] = field(default_factory=dict)
+    other_files: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def log(self) -> DeterminismLog:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
 from twice.assets.gate.facts import AssetFacts
@@ -20,7 +22,6 @@ from twice.assets.gate.run_values import RunValues
 from twice.assets.log.block import EXCUSE
 from twice.assets.log.io import escape, resolve, short, to_document
 from twice.assets.log.models import EvidenceLevel, LogEvidence, RerenderOutcome, find_evidence
-from twice.assets.render.command import looks_python
 from twice.foundation.printable import pluralize
 
 _MAKING: Final = ("model", "seed", "art", "audio", "environment", "recipe")
@@ -116,21 +117,21 @@ def check_records(facts: AssetFacts) -> Iterator[GateRow]:
 def _check_record(facts: AssetFacts, name: str) -> Iterator[GateRow]:
     digest, run = facts.records[name]
     named = {each.sha256 for each in (facts.log.evidence or {}).values() if each.record == name}
-    wrong = f"{name} cannot be read: {run.trouble}" if run.trouble else ""
-    wrong = (
-        f"{name} is another record than the one that was named" if named - {None, digest} else wrong
-    )
-    if wrong:
+    if run.trouble or named - {None, digest}:
+        wrong = f"{name} cannot be read: {run.trouble}"
+        if named - {None, digest}:
+            wrong = f"{name} is another record than the one that was named"
         yield facts.red("record", wrong, _RECORD_ANEW)
         return
-    document = to_document(facts.log)
-    refuted = list(_list_refuted(facts, document, name, run))
+    refuted = list(_list_refuted(facts, to_document(facts.log), name, run))
     if refuted:
         more = f"; and {len(refuted) - 3} more" if len(refuted) > 3 else ""
         yield facts.red("record", f"{'; '.join(refuted[:3])}{more}", _RECORD_ANEW)
     else:
-        is_blind = run.is_watched and looks_python(resolve(document, "/recipe/argv") or ())
-        wrong = "the Python program ran under another interpreter and was watched from outside: what it read is not known"
+        argv = facts.log.get("/recipe/argv") or ("",)
+        is_script = any(each.endswith(".py") and last[:1] != "-" for last, each in pairwise(argv))
+        is_blind = run.is_watched and (is_script or Path(argv[0]).name.startswith("python"))
+        wrong = "a Python program was watched from outside: what it read is not known"
         fix = "record it as python SCRIPT.py: twice asset record -- python SCRIPT.py …"
         right = f"as {name} has it"
         yield facts.judge("record", right, wrong if is_blind else "", fix, RowStatus.YELLOW)
@@ -154,24 +155,31 @@ def _list_refuted(
         evidence = find_evidence(facts.log, pointer)
         return evidence is not None and evidence[1].record == name
 
+    yield from facts.other_files.get(name, ())
+    inputs = {each.path: each.sha256 for each in facts.log.get("/recipe/inputs") or ()}
     for pointer, recorded in run.values.items():
         said, wanted = resolve(document, pointer), recorded
-        if pointer == "/recipe/inputs" and isinstance(said, list):
-            said = {each["path"]: each["sha256"] for each in said if each["path"] in recorded}
+        if pointer == "/recipe/inputs":
+            said = {path: inputs[path] for path in inputs if path in recorded}
             wanted = {path: recorded[path] for path in said}
-        elif pointer == "/recipe/argv" and isinstance(said, list):
-            said = said[1:]  # The interpreter has one name in a recipe and another in its record.
-        if said is None or (isinstance(said, dict) and EXCUSE in said) or not is_claimed(pointer):
+        elif pointer == "/recipe/argv" and said and not run.is_watched:
+            said = [said[0].partition("3")[0], *said[1:]]  # python3.11 is recorded as python.
+        if said is None or (isinstance(said, dict) and EXCUSE in said):
             continue
-        if not _is_same(said, wanted):
+        # A person may declare what a run says otherwise, but not which run it was.
+        if not _is_same(said, wanted) and (is_claimed(pointer) or pointer.startswith("/recipe/")):
             yield f"{pointer} is {short(said)}, and the record has {short(wanted)}"
-    if is_claimed("/recipe/output") and facts.is_written.get(name) is False:
-        yield "the run wrote other bytes than the asset's"
+    for path in run.read:
+        named = {*inputs, *run.values.get("/recipe/inputs", ())}
+        if not any(f"/{each}".endswith(f"/{path}") for each in named):
+            yield f"the run read {path}, which the recipe does not name"
+    if EXCUSE in (document.get("seed") or {}) and run.values.get("/seed/effective", "0") != "0":
+        yield f"no seed applies, and the record has {run.values['/seed/effective']}"
     seed = resolve(document, "/seed/effective")
     if run.is_watched and isinstance(seed, str) and is_claimed("/seed/effective"):
         variables = resolve(document, "/recipe/env") or {}
         given = {each for called, each in variables.items() if "THREADS" not in called}
-        for each in run.values["/recipe/argv"]:
+        for each in run.values["/recipe/argv"][1:]:
             given.update(re.findall("[0-9]+", each))
         if not {seed, resolve(document, "/seed/requested")} & given:
             yield f"seed {seed} stands in no argument of the run"

@@ -1,13 +1,14 @@
 """The values in the run record of a render, by the pointers of a log: the gate holds "recorded" values against it.
 
-The record of a Python program has seed, arguments, variables, machine, packages, code and the digest of what it wrote.
-Of any other program, arguments and the hashes of its outputs are known, and nothing of what it read.
+The record of a Python program has seed, arguments, variables, machine, packages, code and digests of what it read and
+wrote. Of any other program, version, arguments and the hashes of its outputs are known, and nothing of what it read.
 
 Invariant: reading a record executes nothing of it.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,13 +16,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, cast
 
-from twice.assets.log.io import parse, read_bytes
+from twice.assets.log.io import escape, parse, read_bytes
 from twice.assets.render.command import is_outside
 from twice.assets.store.embed import remove_note
 from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm, digest_bytes
 
 WATCHED_FORMAT: Final = "twice.asset-render/1"
+_FOLDER: Final = re.compile("^[{](?:program|folder)[}]/")
+"""The folder of the command has a name of its own where the script lies in another."""
 _UNGOVERNED: Final = ("clock.", "entropy.", "process.start", "network.")
 
 
@@ -30,8 +33,9 @@ class RunValues:
     """What one record says.
 
     Args:
-        values: what it has of a log, by JSON pointer; of arguments without the program's own name.
+        values: what it has of a log, by JSON pointer; of the inputs it has the program's own code.
         written: digests of the files that the run wrote, by their path in its folder.
+        read: digests of the files that it read there and did not write.
         reads: how often it read a clock, drew from the system's entropy, started a program or connected, by operation,
             and which files it read that no input names.
         is_watched: whether the program was watched from outside alone.
@@ -40,6 +44,7 @@ class RunValues:
 
     values: Mapping[str, Any] = field(default_factory=dict)
     written: Mapping[str, str] = field(default_factory=dict)
+    read: Mapping[str, str] = field(default_factory=dict)
     reads: Mapping[str, int] = field(default_factory=dict)
     is_watched: bool = False
     trouble: str = ""
@@ -67,7 +72,13 @@ def read_run(path: Path) -> RunValues:
     if not isinstance(argv, list) or not isinstance(outputs, dict):
         return RunValues(trouble="it lacks arguments or outputs")
     written = {name: f"sha256:{digest}" for name, digest in outputs.items()}
-    return RunValues({"/recipe/argv": argv[1:]}, written, is_watched=True)
+    values: dict[str, Any] = {"/recipe/argv": argv}
+    program = said.get("program")
+    if isinstance(program, dict) and program.get("version"):
+        name = Path(str(argv[0])).name
+        values |= {"/model/name": name, "/model/version": program["version"]}
+        values[f"/environment/packages/{escape(name)}"] = program["version"]
+    return RunValues(values, written, is_watched=True)
 
 
 def _read_recorded(path: Path) -> RunValues:
@@ -76,16 +87,21 @@ def _read_recorded(path: Path) -> RunValues:
 
     program: Any
     with RunRecord.open(path) as run:
+        if run.is_prefix:
+            return RunValues(trouble="it ends before its run does")
         events = [*run.strict_reads(), *run.lenient_reads(), *chain(*run.actor_reads().values())]
         identity, program, seed = run.identity, run.recorded_program.to_json(), run.seed.value
     names = {each.number: each.name for each in vars(ops).values() if isinstance(each, ops.Op)}
     written: dict[str, str] = {}
+    read: dict[str, str] = {}
     reads: Counter[str] = Counter()
     for number, said in cast("list[tuple[int, Any]]", events):
         name = names.get(number, "")
         if name == "files.written":
-            # The folder of the command has a name of its own where the script lies in another.
-            written[said[0].removeprefix("{folder}/").removeprefix("{program}/")] = said[1][1]
+            written[_FOLDER.sub("", said[0])] = said[1][1]
+        elif name == "files.read" and _FOLDER.match(said[0]) and said[1][0] == "read":
+            at = _FOLDER.sub("", said[0])
+            read |= {} if at in written else {at: said[1][1]}
         elif name.startswith(_UNGOVERNED):  # Something but seed and inputs can decide a result.
             reads[name] += 1
         elif name == "files.read" and is_outside(str(said[0])):
@@ -95,19 +111,21 @@ def _read_recorded(path: Path) -> RunValues:
     system, cpu, variables = machine["os"], machine["cpu"], identity["surroundings"]["variables"]
     start = [target] if program["kind"] == "script" else ["-m", target]
     versions = {"python": machine["python"]["version"], **machine["libraries"]}
+    given = {each["name"]: each["value"] for each in variables if each["source"] == "explicit"}
+    surroundings = {"/environment/locale": "LC_ALL", "/environment/timezone": "TZ"}
     values = {
         "/seed/effective": str(seed),
-        "/recipe/argv": [*start, *program["arguments"]],
-        "/recipe/env": {
-            each["name"]: each["value"] for each in variables if each["source"] == "explicit"
-        },
+        "/recipe/argv": ["python", *start, *program["arguments"]],
+        "/recipe/env": given,
         "/recipe/inputs": digests,
         "/model/name": target,
         **({"/model/sha256": digests[target]} if target in digests else {}),
         **({} if machine["gpu"] else {"/environment/gpu": {}}),
         "/environment/os": f"{system['system']} {system['release']}, {system['libc']}",
+        **{at: given[name] for at, name in surroundings.items() if name in given},
         "/environment/cpu/arch": cpu["arch"],
+        **({"/environment/cpu/model": cpu["model"]} if cpu.get("model") else {}),
         "/environment/cpu/features": list(cpu["features"]),
-        **{f"/environment/packages/{name}": version for name, version in versions.items()},
+        **{f"/environment/packages/{escape(name)}": version for name, version in versions.items()},
     }
-    return RunValues(values, written, reads)
+    return RunValues(values, written, read, reads)
