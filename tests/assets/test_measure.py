@@ -135,24 +135,23 @@ def test_the_peaks_that_sox_makes_are_read_as_they_say(
     assert expected - 0.4 <= peak <= expected + 0.2
 
 
-@settings(deadline=None, max_examples=30)
-@given(st.integers(3000, 60000), st.integers(0, 5))
-def test_the_pieces_do_not_matter(piece: int, seed: int) -> None:
-    frames = np.random.default_rng(seed).normal(0, 0.1, (30000, 2))
+NOISE = np.random.default_rng(3).normal(0, 0.1, (30_000, 2))
 
-    assert loudness(frames, piece=piece) == pytest.approx(loudness(frames), abs=1e-6)
-    assert true_peak(frames, piece) == true_peak(frames)
+
+@settings(deadline=None, max_examples=10)
+@given(st.integers(5000, 30_000))
+def test_the_pieces_do_not_matter(piece: int) -> None:
+    assert loudness(NOISE, piece=piece) == pytest.approx(loudness(NOISE), abs=1e-6)
+    assert true_peak(NOISE, piece) == true_peak(NOISE)
 
 
 def test_the_fast_filter_is_the_recursive_one() -> None:
     signal = pytest.importorskip("scipy.signal")
-    frames = np.random.default_rng(3).normal(0, 0.2, (150_000, 1))
-    meter = LoudnessMeter(44100, 1)
-    slow = frames
-    for b, a in weighting_filters(44100):
+    meter, slow = LoudnessMeter(22050, 2), NOISE
+    for b, a in weighting_filters(22050):
         slow = signal.lfilter(b, a, slow, axis=0)
 
-    fast = [meter._filter(frames[at : at + 70_000]) for at in range(0, len(frames), 70_000)]
+    fast = [meter._filter(NOISE[at : at + 8000]) for at in range(0, len(NOISE), 8000)]
     assert np.abs(np.concatenate(fast) - slow).max() < 1e-10
 
 
