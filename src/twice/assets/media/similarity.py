@@ -110,7 +110,7 @@ def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
             frames = (each.frames() for each in both)
             for (left, left_ms), (right, right_ms) in zip(*frames, strict=True):
                 if left_ms != right_ms:
-                    return {}, "frames that are shown for another time"
+                    return {}, "frames that are shown longer or shorter"
                 if left.shape != right.shape:
                     sizes = (f"{each.shape[1]}x{each.shape[0]} pixels" for each in (left, right))
                     return {}, " and ".join(sizes)
