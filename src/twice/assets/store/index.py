@@ -8,11 +8,10 @@ Invariant: an entry names the text of a log as it was sealed; nothing but a seal
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +21,6 @@ from twice.assets.store.store import Store
 from twice.errors import OutputUnwritable, TwiceError
 
 NAME: Final = "detlogs.sqlite"
-LIST_NAME: Final = "index.json"
-"""A whole index as JSON, as it is handed over."""
-FORMAT: Final = "twice.asset-index/1"
 _VERSION: Final = 2
 """Of the tables; a file of another version is made anew."""
 _WAIT_S: Final = 60.0
@@ -178,9 +174,3 @@ def collect_entries(store: Store) -> list[IndexEntry]:
             entry = make_entry(store, path, examine_bytes(read_bytes(path), str(path))[1].log)
             found += [entry] if entry is not None else []
     return found
-
-
-def to_text(entries: Iterable[IndexEntry]) -> bytes:
-    """Write entries as JSON, in one order."""
-    document = {"format": FORMAT, "logs": [asdict(each) for each in sorted(entries)]}
-    return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()

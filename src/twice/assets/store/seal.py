@@ -80,7 +80,7 @@ class Sealing:
         created: the instant, for a draft that names none.
         nonce: 32 hex digits drawn by chance, for a draft that has none.
         revise: whether to supersede the log of the same id.
-        embed: what is written into the master itself.
+        embed: what the master itself carries: the id, or the whole log.
         force: whether to write over a log of the same id that is not the revision before.
         variables: the environment whose secrets are known.
     """
@@ -88,7 +88,7 @@ class Sealing:
     created: str
     nonce: str
     revise: bool = False
-    embed: Literal["nothing", "id", "log"] = "nothing"
+    embed: Literal["id", "log"] | None = None
     force: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -242,7 +242,7 @@ def _require_possible(document: Mapping[str, Any], asset: Path, how: Sealing) ->
     if wrong:
         raise refusal(f"The log of {asset.name}", wrong[0], len(wrong))
     promise = checked.log.promise
-    if how.embed != "nothing" and promise is not None and promise.grade is Grade.BYTES:
+    if how.embed and promise is not None and promise.grade is Grade.BYTES:
         raise StoreRefused(
             f"{asset.name} is promised in bytes, and a log inside would change them.",
             "Expected a promise of the payload, or a log beside the file alone.",
@@ -300,7 +300,7 @@ def _refuse_overwrite(
 @contextmanager
 def _successor(asset: Path, document: Mapping[str, Any], how: Sealing) -> Iterator[Path | None]:
     """Lay the master with its log inside beside it, proven; None where nothing goes into it. It is gone afterwards."""
-    if how.embed == "nothing":
+    if how.embed is None:
         yield None
         return
     note: dict[str, Any] = {"log_id": document["log_id"], "payload": document["asset"]["payload"]}
