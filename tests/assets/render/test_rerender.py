@@ -256,6 +256,7 @@ HANDED: dict[str, tuple[str, list[str], dict[str, Any]]] = {
         "cp {made} a.png", [], {"argv": ["sh", "-c", "cp {hot}/a.png a.png"]}),
     "leads out of the folder": ("cp {made} a.png", [], {"argv": ["cp", "../../kept.png", "a.png"]}),
     "did not write b.png": ("cp {made} a.png", ["b.png"], {"output": "b.png"}),
+    "did not write b.png/a.png": ("cp {made} a.png", ["b.png"], {"output": "b.png/a.png"}),
 }  # fmt: skip
 
 
