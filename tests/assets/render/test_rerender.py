@@ -184,8 +184,8 @@ def test_a_changed_font_from_outside_is_refused_by_name(store: Store, tmp_path: 
         again(one)
 
 
-HOSTED = {"provider": {"name": "a service", "endpoint": "hosted"}}
-UNJUDGED = {
+HOSTED: dict[str, Any] = {"provider": {"name": "a service", "endpoint": "hosted"}}
+UNJUDGED: dict[str, dict[str, Any]] = {
     "hosted": HOSTED,
     "seal it again": {"asset": {"payload": {"method": "packets/1"}}},
     "not installed": {"recipe": {"argv": ["no-such-renderer", "cue.wav"]}},
