@@ -71,12 +71,12 @@ def test_seed_versions_inputs_and_surroundings_come_from_the_run(
     assert (store / document["evidence"][""]["record"]).is_file()
     assert document["evidence"]["/work_unit"]["who"] == "the studio"
 
-    assert is_remembered(recipe, "7")
-    assert not is_remembered({**recipe, "argv": [*recipe["argv"], "more"]}, "7")
-    assert not is_remembered({**recipe, "env": {"LD_PRELOAD": "x.so"}}, "7")
-    assert not is_remembered(recipe, "8")
+    assert is_remembered(document)
+    for name, over in (("argv", [*recipe["argv"], "more"]), ("env", {"LD_PRELOAD": "x.so"})):
+        assert not is_remembered({**document, "recipe": {**recipe, name: over}})
+    assert not is_remembered({**document, "seed": {"effective": "8"}})
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
-    assert not is_remembered(recipe, "7")
+    assert not is_remembered(document)
 
 
 def test_what_nobody_says_is_listed_in_one_error_and_nothing_is_written(store: Store) -> None:

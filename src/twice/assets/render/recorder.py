@@ -177,6 +177,5 @@ def _store(
             # In pieces; the old file or the new one is there at every moment.
             write(asset, iter(partial(file.read, 1 << 20), b""))
         write(path, (json.dumps(log, indent=2, ensure_ascii=False) + "\n").encode())
-        used = log.get("seed", {}).get("effective", "")
-        own = remember_recipe(log["recipe"], used if isinstance(used, str) else "")
+        own = remember_recipe(log)
         yield RecordedRender(asset, path, store.root / record, own, run.read, is_watched)
