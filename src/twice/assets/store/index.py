@@ -53,7 +53,7 @@ _TABLES: Final = (
 )
 
 
-class Index:
+class StoreIndex:
     """The index of a store inside one transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -83,7 +83,7 @@ class Index:
 
 
 @contextmanager
-def lock_index(store: Store) -> Iterator[Index]:
+def lock_index(store: Store) -> Iterator[StoreIndex]:
     """Hold the write lock of a store's index; what is put is there when the block ends well, else nothing is.
 
     Raises:
@@ -92,7 +92,7 @@ def lock_index(store: Store) -> Iterator[Index]:
     path = store.root / NAME
     try:
         with closing(_open_locked(store, path)) as connection:
-            yield Index(connection)
+            yield StoreIndex(connection)
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise OutputUnwritable(
@@ -111,7 +111,7 @@ def _open_locked(store: Store, path: Path) -> sqlite3.Connection:
             for statement in _TABLES:
                 connection.execute(statement)
             for entry in collect_entries(store):
-                Index(connection).put(entry)
+                StoreIndex(connection).put(entry)
     except sqlite3.DatabaseError as error:
         connection.close()
         # Locked, read-only or full: the file itself may be whole.
@@ -130,7 +130,7 @@ def read_index(store: Store) -> tuple[list[IndexEntry], dict[str, dict[int, str]
         with closing(sqlite3.connect(address, timeout=_WAIT_S, uri=True)) as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
                 return None
-            return Index(connection).list_entries(), Index(connection).list_revisions()
+            return StoreIndex(connection).list_entries(), StoreIndex(connection).list_revisions()
     except sqlite3.Error:
         return None
 
