@@ -151,7 +151,7 @@ def seal_asset(
         said = {"level": "declared", "who": who, "when": now}
         document = merge_documents({"evidence": {"": said}}, document)
     nonce = os.urandom(16).hex()
-    how = Sealing(now, nonce, revise, embed or "nothing", force, os.environ)
+    how = Sealing(now, nonce, revise, embed, force, os.environ)
     sealed = seal(opened, asset, document, how)
     lines = [
         f"sealed: {sealed.path}, revision {sealed.log.revision}",
