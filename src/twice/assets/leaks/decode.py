@@ -65,7 +65,10 @@ _LOOKALIKES: Final = str.maketrans(
     | dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " ")
     | {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)}
 )  # fmt: skip
-_ODD: Final = tuple(chr(code).encode() for code in _LOOKALIKES)
+# Two bytes of the wide letters: fewer words are found faster.
+_ODD: Final = tuple(
+    dict.fromkeys(chr(code).encode()[: 2 if code > 0xFF00 else 3] for code in _LOOKALIKES)
+)
 # What a PDF has, or the instructions of one of its pages, in lower case.
 _PDF: Final = (b" 0 obj", b") tj", b"] tj", b"> tj", b")tj\n", b"]tj\n")
 WORDS: Final = Keywords([*TEXT_WORDS, *_PDF, *_ODD])
