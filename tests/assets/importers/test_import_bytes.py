@@ -22,7 +22,7 @@ from twice.errors import ExtraMissing
 
 DATA = Path(__file__).with_name("data")
 SEEDS = [
-    *(path.read_bytes() for path in sorted(DATA.glob("*.png"))),
+    *(path.read_bytes() for path in sorted(DATA.glob("*.*"))),
     png(("prompt", json.dumps(FLUX)), ("workflow", json.dumps({"nodes": [], "links": []}))),
     picture("JPEG", {USER_COMMENT: b"ASCII\0\0\0a\nSteps: 2, Sampler: b, Seed: 3"}),
     riff(bext(history="A=PCM,F=1")),
