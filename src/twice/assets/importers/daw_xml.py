@@ -26,7 +26,7 @@ PROJECT: Final = "project.xml"
 BYTES_MAX: Final = 256 << 20
 DEPTH_MAX: Final = 256
 ELEMENTS_MAX: Final = 8_000_000
-_PIECE: Final = 8 << 20
+_PIECE: Final = 16 << 20
 _SKIPPED: Final = frozenset({
     "ClipSlotList", "MidiClip", "AudioClip", "KeyTracks", "Notes", "WarpMarkers", "SampleRef", "BrowserContentPath",
     "ViewStates", "ParameterSettings", "Warps", "Markers", "Clips",
@@ -52,18 +52,25 @@ _METER: Final = "/audio/time_signature"
 def _parse_xml(data: bytes, expected: str) -> Element:
     """Read a document whose first element is the expected one; what is in clips and notes is dropped on the way."""
     xml = load_library("defusedxml.ElementTree")
-    # An old expat reads a tag that comes in pieces from its start each time, so the pieces are large.
-    pieces = (data[at : at + _PIECE] for at in range(0, len(data), _PIECE))
-    source = SimpleNamespace(read=lambda _size: next(pieces, b""))
-    count = depth = 0
+    count = depth = at = counted = 0
     root = Element("nothing")
+
+    def read(_size: int) -> bytes:
+        nonlocal at, counted
+        # An old expat reads a tag that comes in pieces from its start each time.
+        if 0 < at < len(data) and counted == count:
+            raise Damaged(f"a tag or a text is longer than {_PIECE >> 20} MiB")
+        at, counted = at + _PIECE, count
+        return data[at - _PIECE : at]
+
     with decoding("the XML parser"):
         try:
+            source = SimpleNamespace(read=read)
             for event, element in xml.iterparse(source, ("start", "end"), forbid_dtd=True):
                 root = root if depth else element
-                count += event == "start"
+                count += 1
                 depth += 1 if event == "start" else -1
-                if depth > DEPTH_MAX or count > ELEMENTS_MAX:
+                if depth > DEPTH_MAX or count > 2 * ELEMENTS_MAX:
                     raise Damaged(f"it is nested deeper than {DEPTH_MAX}, or has too many elements")
                 if event == "end" and element.tag in _SKIPPED:
                     element.clear()
