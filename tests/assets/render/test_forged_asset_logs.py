@@ -192,7 +192,7 @@ def test_a_script_in_a_folder_of_the_store_passes(tmp_path: Path) -> None:
     (store.root / "renderers").mkdir()
     script = put(store, "renderers/draw.py", DRAW)
     out = str(store.root / "a.png")
-    sealed(store, rendered(store, "a.png", "python", script, "{seed}", out, seed="7"))
+    sealed(store, rendered(store, "a.png", "python", script, "{seed}", out, seed=7))
 
     assert run_gate(store.root).wanting() == []
 
