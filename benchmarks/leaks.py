@@ -20,26 +20,16 @@ import time
 from pathlib import Path
 
 import measuring
+from programs.leak_sets import SETS, build_set
 
-from programs import (
-    blind_leaks,
-    further_leaks,
-    hidden_leaks,
-    later_leaks,
-    public_leaks,
-    shipped_leaks,
-)
 from twice.assets.leaks.folders import scan_paths
+from twice.assets.leaks.known import load_known_values
 
 TELLING = re.compile(
     r"seed|steps|sampler|reaper|ableton|detlog|determinism|log_sha256|ksampler|\.rpp|tideland|noir_v3|AIPrompt|AISystem"
     r"|safetensors|eleven_|/home/|Users",
     re.IGNORECASE,
 )
-SETS = {
-    "hidden": hidden_leaks, "later": later_leaks, "shipped": shipped_leaks, "public": public_leaks,
-    "further": further_leaks, "blind": blind_leaks,
-}  # fmt: skip
 PEERS = {"exiftool": ["exiftool", "-ee3", "-a", "-u"], "mat2": ["mat2", "--show"]}
 
 
@@ -55,18 +45,21 @@ def shows(command: list[str], path: Path) -> bool:
     return TELLING.search(said) is not None
 
 
-def found(name: str, files: list[Path]) -> list[dict[str, object]]:
+def found(folder: Path, files: list[Path]) -> list[dict[str, object]]:
     """How many of the leaking files are found, and of the clean ones accused; the same for the peers that are here."""
-    clean = [path for path in files if path.name.startswith("clean") or path.parent.name == "clean"]
+    name = folder.name
+    clean = [path for path in files if path.relative_to(folder).parts[0].startswith("clean")]
     leaking = [path for path in files if path not in clean]
+    listed = folder / "known.txt"
+    known = load_known_values([listed] if listed.exists() else [], [])
 
     def row(who: str, count: int, of: int) -> dict[str, object]:
         return {"figure": f"{name}: {who}", "unit": f"of {of}", **measuring.spread([count], 0)}
 
-    caught = sum(scan_paths([path]).result == "leaks" for path in leaking)
+    caught = sum(scan_paths([path], known=known).result == "leaks" for path in leaking)
     rows = [row("found", caught, len(leaking))]
     if clean:
-        accused = sum(scan_paths([path]).result == "leaks" for path in clean)
+        accused = sum(scan_paths([path], known=known).result == "leaks" for path in clean)
         rows.append(row("clean files accused", accused, len(clean)))
     for peer, command in PEERS.items():
         if shutil.which(peer):
@@ -92,10 +85,10 @@ def main() -> None:
     size = 1 << 16 if options.small else 8 << 20
     with tempfile.TemporaryDirectory() as folder:
         rows = []
-        for name, each in SETS.items():
-            rows += found(name, each.build(Path(folder) / name))
+        for name in SETS:
+            rows += found(Path(folder) / name, build_set(name, Path(folder) / name))
         for each in options.folder:
-            rows += found(each.name, sorted(each.iterdir()))
+            rows += found(each, sorted(path for path in each.rglob("*") if path.is_file()))
     text = b"".join(
         path.read_bytes() for path in sorted(Path(argparse.__file__).parent.glob("*.py"))
     )

@@ -45,7 +45,7 @@ from programs.leak_releases import (
     tables,
     web_font,
 )
-from programs.leak_sets import written
+from programs.leak_sets import write_set
 
 HOME = "/home/mara/work"
 
@@ -323,7 +323,7 @@ def leaking() -> dict[str, bytes]:
 
 def build(folder: Path) -> list[Path]:
     """Write both kinds below a folder and return the files."""
-    return written(folder, leaking(), clean())
+    return write_set(folder, leaking(), clean())
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from programs.leak_games import catalogue, cbor, library, lottie, package, quake, zipped
 from programs.leak_pictures import apple_icon, caption, drawing, exif, jpeg, png, webp
-from programs.leak_sets import written
+from programs.leak_sets import write_set
 from programs.leak_sounds import field_recording, impulse, ogg, picture_comment, sampled
 
 INFOTEXT = (
@@ -173,7 +173,7 @@ def clean() -> dict[str, bytes]:
 
 def build(folder: Path) -> list[Path]:
     """Write both kinds below a folder and return the files."""
-    return written(folder, leaking(), clean())
+    return write_set(folder, leaking(), clean())
 
 
 if __name__ == "__main__":

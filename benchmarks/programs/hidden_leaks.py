@@ -21,6 +21,8 @@ import zlib
 from pathlib import Path
 from urllib.parse import quote
 
+from programs.leak_sets import write_set
+
 INFOTEXT = (
     "harbour at dusk, fog\nNegative prompt: text, watermark\nSteps: 30, Sampler: Euler a, CFG scale: 7, "
     "Seed: 2750103311, Size: 8x8, Model hash: 6ce0161689, Model: tideland_v2"
@@ -245,10 +247,8 @@ FILES = {
 def build(folder: Path) -> list[Path]:
     """Write the twenty files."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, make in FILES.items():
-        (folder / name).write_bytes(make(folder))
-    return [folder / name for name in FILES]
+    return write_set(folder, {name: make(folder) for name, make in FILES.items()}, {})
 
 
 if __name__ == "__main__":
-    print("\n".join(map(str, build(Path(sys.argv[1])))))
+    build(Path(sys.argv[1]))

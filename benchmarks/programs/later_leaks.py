@@ -21,6 +21,8 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from programs.leak_sets import write_set
+
 INFOTEXT = (
     "lighthouse in a storm\nNegative prompt: people, boats\nSteps: 24, Sampler: DPM++ SDE, CFG scale: 5.5, "
     "Seed: 3390127744, Size: 8x8, Model hash: 1f2e3d4c5b, Model: saltmarsh_v4"
@@ -329,11 +331,8 @@ FILES = {
 def build(folder: Path) -> list[Path]:
     """Write the twenty files."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, make in FILES.items():
-        (folder / name).write_bytes(make(folder))
-    return [folder / name for name in FILES]
+    return write_set(folder, {name: make(folder) for name, make in FILES.items()}, {})
 
 
 if __name__ == "__main__":
-    for path in build(Path(sys.argv[1])):
-        print(path)
+    build(Path(sys.argv[1]))

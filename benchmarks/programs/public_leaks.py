@@ -18,7 +18,7 @@ from pathlib import Path
 
 from programs.leak_games import asar, blend, fbx, fused, installer, message_pack, pack
 from programs.leak_pictures import aseprite, avif, gimp, jpeg_xl, png, radiance, targa, webm
-from programs.leak_sets import written
+from programs.leak_sets import write_set
 from programs.leak_sounds import dsf, flac, wavpack
 
 INFOTEXT = (
@@ -177,7 +177,7 @@ def clean() -> dict[str, bytes]:
 
 def build(folder: Path) -> list[Path]:
     """Write both kinds below a folder and return the files."""
-    return written(folder, leaking(), clean())
+    return write_set(folder, leaking(), clean())
 
 
 if __name__ == "__main__":

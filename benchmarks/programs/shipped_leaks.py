@@ -18,7 +18,7 @@ from pathlib import Path
 
 from programs.leak_games import database, godot, renpy, scene, unity, usdz, zipped
 from programs.leak_pictures import avi, big_tiff, gif_xmp, icon, jpeg_exif, photoshop, png, texture
-from programs.leak_sets import written
+from programs.leak_sets import write_set
 from programs.leak_sounds import aiff, midi, mp3_ape, soundfont, tracker, wav_note
 
 INFOTEXT = (
@@ -238,7 +238,7 @@ def clean() -> dict[str, bytes]:
 
 def build(folder: Path) -> list[Path]:
     """Write both kinds below a folder and return the files."""
-    return written(folder, leaking(), clean())
+    return write_set(folder, leaking(), clean())
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ import lz4.frame
 import py7zr
 import zstandard
 from PIL import Image
+from programs.leak_sets import write_set
 from pypdf import PdfWriter
 
 from programs import third_blind_clean as clean
@@ -379,17 +380,13 @@ def leaking_files() -> Iterator[tuple[str, bytes]]:
         yield from group()
 
 
-def build(folder: Path) -> None:
-    kinds = (("leaking", LEAKING, leaking_files), ("clean", clean.CLEAN, clean.clean_files))
-    for kind, labels, files in kinds:
-        place = folder / kind
-        place.mkdir(parents=True, exist_ok=True)
-        written = dict(files())
-        if written.keys() != labels.keys():
-            raise SystemExit(f"labels and files differ: {written.keys() ^ labels.keys()}")
-        for name, body in written.items():
-            (place / name).write_bytes(body)
-        print(f"{place}: {len(written)} files, {sum(map(len, written.values())):,} bytes")
+def build(folder: Path) -> list[Path]:
+    """Write both kinds below a folder and return the files."""
+    leaking, others = dict(leaking_files()), dict(clean.clean_files())
+    for labels, files in ((LEAKING, leaking), (clean.CLEAN, others)):
+        if files.keys() != labels.keys():
+            raise SystemExit(f"labels and files differ: {files.keys() ^ labels.keys()}")
+    return write_set(folder, leaking, others)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,10 @@ from mediafiles import box, remux
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from twice.assets.leaks.report import LeakFinding, NotOpened
+from twice.assets.leaks.scan import FileScan
+from twice.foundation.severity import Severity
+
 INFOTEXT = (
     "alley in the rain\nNegative prompt: text\nSteps: 28, Sampler: DPM++ 2M, CFG scale: 6.5, "
     "Seed: 1057871485, Size: 64x64, Model hash: 6ce0161689, Model: noir_v3"
@@ -24,6 +28,15 @@ INFOTEXT = (
 SESSION = '{"seed": 439212, "daw": "REAPER 7.03", "lufs": -16}'
 SAMPLES = (np.sin(np.arange(24000) / 9) * 9000).astype("<i2").reshape(-1, 2)
 PIXELS = np.random.default_rng(7).integers(0, 256, (64, 64, 3), np.uint8)
+
+
+def scanned(data: bytes, name: str = "it", **options: Any) -> list[LeakFinding | NotOpened]:
+    return list(FileScan(**options).scan(io.BytesIO(data), name))
+
+
+def leaks(data: bytes, name: str = "it", **options: Any) -> list[LeakFinding]:
+    found = [each for each in scanned(data, name, **options) if isinstance(each, LeakFinding)]
+    return [each for each in found if each.severity >= Severity.HIGH]
 
 
 def png(*chunks: bytes, image: Any = None, after: bytes = b"") -> bytes:
@@ -73,60 +86,17 @@ def id3(*frames: tuple[bytes, bytes]) -> bytes:
     return b"ID3\3\0\0" + bytes(size >> shift & 127 for shift in (21, 14, 7, 0)) + body
 
 
-def comment(*fields: bytes) -> bytes:
-    listed = b"".join(struct.pack("<I", len(each)) + each for each in fields)
-    return struct.pack("<I", 4) + b"test" + struct.pack("<I", len(fields)) + listed
-
-
-def flac(*blocks: tuple[int, bytes]) -> bytes:
-    data = sound("FLAC", "PCM_16")
-    at = 4
-    kept = b""
-    while True:
-        last, size = data[at] & 0x80, int.from_bytes(data[at + 1 : at + 4], "big")
-        if data[at] & 0x7F in {0, 3}:
-            kept += bytes([data[at] & 0x7F]) + data[at + 1 : at + 4 + size]
-        at += 4 + size
-        if last:
-            break
-    for index, (kind, body) in enumerate(blocks):
-        final = 0x80 if index == len(blocks) - 1 else 0
-        kept += bytes([kind | final]) + struct.pack(">I", len(body))[1:] + body
-    return b"fLaC" + kept + data[at:]
-
-
-def m4a(*extra: bytes) -> bytes:
-    """Build a movie of one track of three made-up AAC packets."""
-    packets = [b"\x21\x10\x05", b"\x21\x11\x06\x07", b"\x21\x12"]
-    entry = box(b"mp4a", bytes(6), struct.pack(">H8xHHIIH", 1, 2, 16, 0, 48000, 0)[:-2] + b"\0\0")
-    head = box(b"ftyp", b"M4A \0\0\0\0M4A ")
-
-    def movie(start: int) -> bytes:
-        tables = box(
-            b"stbl",
-            box(b"stsd", struct.pack(">II", 0, 1), entry),
-            box(
-                b"stsz", struct.pack(">III", 0, 0, 3), *(struct.pack(">I", len(p)) for p in packets)
-            ),
-            box(b"stts", struct.pack(">IIII", 0, 1, 3, 1024)),
-            box(b"stsc", struct.pack(">IIIII", 0, 1, 1, 3, 1)),
-            box(b"stco", struct.pack(">III", 0, 1, start)),
-        )
-        media = box(
-            b"mdia",
-            box(b"mdhd", struct.pack(">IIIIII", 0, 5, 6, 48000, 3072, 0)),
-            box(b"hdlr", struct.pack(">II4s12x", 0, 0, b"soun") + b"SoundHandler\0"),
-            box(b"minf", tables),
-        )
-        tags = box(b"udta", box(b"meta", bytes(4), box(b"ilst", *extra)))
-        return box(b"moov", box(b"mvhd", bytes(100)), box(b"trak", media), tags)
-
-    start = len(head) + len(movie(0)) + 8
-    return head + movie(start) + box(b"mdat", *packets)
-
-
-def tag(name: bytes, value: bytes) -> bytes:
-    return box(name, box(b"data", struct.pack(">II", 1, 0), value))
+def picture_flac() -> bytes:
+    """Build a FLAC file with a picture behind its first block, which is not the last."""
+    data, picture = sound("FLAC", "PCM_16"), dirty_png()
+    body = (
+        struct.pack(">II", 3, 9)
+        + b"image/png"
+        + bytes(20)
+        + struct.pack(">I", len(picture))
+        + picture
+    )
+    return data[:42] + struct.pack(">I", 6 << 24 | len(body)) + body + data[42:]
 
 
 def stealth() -> bytes:
@@ -193,24 +163,17 @@ LEAKING: dict[str, Callable[[], bytes]] = {
     "bundle.zip": lambda: zipped(
         {"inner/book.epub": book(), "a/cue.mp3": cover_mp3()}, b"Seed: 1057871485"
     ),
-    "vc.flac": lambda: flac((4, comment(b"DETERMINISM_LOG=" + SESSION.encode()))),
-    "picture.flac": lambda: flac(
-        (
-            6,
-            struct.pack(">II", 3, 9)
-            + b"image/png"
-            + bytes(20)
-            + struct.pack(">I", len(dirty_png()))
-            + dirty_png(),
-        )
-    ),
+    "vc.flac": lambda: remux(sound("FLAC", "PCM_16"), "flac", {"DETERMINISM_LOG": SESSION}),
+    "picture.flac": picture_flac,
     "alt.html": lambda: page(png(), "plate_A2 render, SDXL seed 1234"),
     "image.html": lambda: page(dirty_png(), "A lamp over wet stone."),
     "com.jpg": lambda: pillow("JPEG", comment=INFOTEXT.encode()),
     "exif.jpg": lambda: pillow("JPEG", exif=exif()),
     "exif.webp": lambda: pillow("WEBP", exif=exif()),
     "exif.png": lambda: pillow("PNG", exif=exif()),
-    "tags.m4a": lambda: m4a(tag(b"\xa9cmt", b"seed 439212"), tag(b"\xa9too", b"REAPER 7.03")),
+    "tags.m4a": lambda: remux(
+        sound("MP3", "MPEG_LAYER_III"), "mp4", {"comment": "seed 439212", "album": "REAPER 7.03"}
+    ),
     "cover.mp3": cover_mp3,
     "inherited.mp3": lambda: (
         id3((b"TENC", b"\0REAPER 7.03"), (b"PRIV", b"x.detlog\0" + SESSION.encode()))

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import fcntl
-import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
-import urllib.request
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -125,7 +121,7 @@ def test_what_was_changed_in_a_recipe_is_caught_by_rendering_again(
     built: Built, tmp_path: Path, name: str, what: str, old: str, new: str
 ) -> None:
     facts = built.facts(name)
-    hot = copied(built.hot, tmp_path)
+    hot = Path(shutil.copytree(built.hot, tmp_path / "hot"))
     sidecar = hot / facts.log_path
     log = json.loads(sidecar.read_bytes())
     argv, inputs = log["recipe"]["argv"], log["recipe"]["inputs"]
@@ -149,11 +145,6 @@ def test_what_was_changed_in_a_recipe_is_caught_by_rendering_again(
     assert json.loads(done.stdout)["rows"][0]["outcome"] == "differs", what
 
 
-def copied(hot: Path, folder: Path) -> Path:
-    """Copy the hot store, to change something in it."""
-    return Path(shutil.copytree(hot, folder / "hot"))
-
-
 def edit(path: Path) -> None:
     """Change a file so that what is made with it changes."""
     data = bytearray(path.read_bytes())
@@ -165,52 +156,6 @@ def edit(path: Path) -> None:
     else:
         data += b"Nobody answered.\n"
     path.write_bytes(bytes(data))
-
-
-def test_a_renderer_that_was_changed_is_named_and_nothing_is_rendered(
-    built: Built, tmp_path: Path
-) -> None:
-    facts = built.facts("rain")
-    hot = copied(built.hot, tmp_path)
-    with (hot / "renderers/sounds.py").open("a") as file:
-        file.write("\n# louder\n")
-
-    done = built.twice("rerender", facts.log_path, within=hot)
-    gate = built.twice("gate", "audio", within=hot)
-
-    assert done.returncode == 2
-    assert "renderers/sounds.py has changed" in done.stderr
-    assert (gate.returncode, "changed since: renderers/sounds.py" in gate.stdout) == (1, True)
-
-
-def test_a_hosted_service_answers_another_thing_each_time_and_is_held_to_nothing(
-    built: Built,
-) -> None:
-    for name in HOSTED:
-        facts = built.facts(name)
-        assert facts.log.verdicts is None
-        done = built.twice("rerender", facts.log_path, within=built.hot)
-        assert (done.returncode, done.stdout[:11]) == (2, "unpromised:")
-    with service() as address:
-        answers = [asked(f"{address}/voice", b"the same words") for _ in range(2)]
-        pictures = [asked(f"{address}/picture", b"the same words") for _ in range(2)]
-    assert answers[0] != answers[1]
-    assert pictures[0] != pictures[1]
-
-
-def service() -> AbstractContextManager[str]:
-    """Return the stand-in for hosted services, from the example."""
-    spec = importlib.util.spec_from_file_location("example_service", EXAMPLE / "service.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return cast("AbstractContextManager[str]", module.running())
-
-
-def asked(address: str, body: bytes) -> bytes:
-    with urllib.request.urlopen(address, data=body) as answer:
-        return cast("bytes", answer.read())
 
 
 def test_the_public_build_is_clean_and_a_master_in_it_is_not(built: Built, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Claims about leaks: planted traces are found with their place, clean files and prose are not accused."""
+"""Claims about leaks: planted traces are found with their place, what is a project's own is known, limits are said."""
 
 from __future__ import annotations
 
@@ -14,26 +14,15 @@ import pytest
 pytest.importorskip("PIL")
 pytest.importorskip("soundfile")
 
-from leakfiles import CLEAN, INFOTEXT, LEAKING, dirty_png, png, zipped
+from leakfiles import CLEAN, INFOTEXT, LEAKING, dirty_png, leaks, png, scanned, zipped
 
 from twice.assets.errors import LeaksRefused
 from twice.assets.leaks.folders import scan_paths
 from twice.assets.leaks.known import SHARED, load_known_values
 from twice.assets.leaks.report import LeakFinding, NotOpened
-from twice.assets.leaks.scan import FileScan, ScanLimits
+from twice.assets.leaks.scan import ScanLimits
 from twice.assets.log.fields import FIELDS
-
-
-def scanned(data: bytes, **options: object) -> list[LeakFinding | NotOpened]:
-    return list(FileScan(**options).scan(io.BytesIO(data), "it"))
-
-
-def leaks(data: bytes, **options: object) -> list[LeakFinding]:
-    return [
-        each
-        for each in scanned(data, **options)
-        if isinstance(each, LeakFinding) and each.severity >= 3
-    ]
+from twice.foundation.severity import Severity
 
 
 @pytest.mark.parametrize("name", LEAKING)
@@ -60,22 +49,50 @@ def test_the_path_leads_to_the_innermost_place() -> None:
     assert paths == {("it", "levels.zip", "art/cover.png", "parameters")}
 
 
-@pytest.mark.parametrize(
-    "encode",
-    [
-        lambda text: text.encode("utf-16-le"),
-        lambda text: b"\xfe\xff" + text.encode("utf-16-be"),
-        lambda text: "".join(f"%{ord(each):02X}" for each in text).encode(),
-        lambda text: "".join(f"&#{ord(each)};" for each in text).encode(),
-        lambda text: "".join(f"\\u{ord(each):04x}" for each in text).encode(),
-        lambda text: text.encode().hex().encode(),
-        lambda text: b'{"a": "' + __import__("base64").b64encode(text.encode()) + b'"}',
-        lambda text: __import__("base64").urlsafe_b64encode(text.encode()),
-        lambda text: b"\x01\x02\x03" * 40 + zlib.compress(text.encode()) + b"\x05" * 9,
-    ],
-)
-def test_a_text_is_found_through_its_encoding(encode: object) -> None:
-    assert any(each.rule == "L101" for each in leaks(encode(INFOTEXT)))
+def test_members_of_tar_and_texts_of_its_headers_are_read() -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as file:
+        entry = tarfile.TarInfo("a.txt")
+        entry.pax_headers = {"comment": "Seed: 1057871485, Sampler: euler"}
+        file.addfile(entry, io.BytesIO())
+
+    assert {each.rule for each in leaks(out.getvalue())} == {"L101", "L104"}
+
+
+def test_a_model_file_gives_its_texture_away() -> None:
+    picture, text = dirty_png(), json.dumps({"asset": {"version": "2.0"}}).encode().ljust(32)
+    head = struct.pack("<I4s", len(text), b"JSON") + text
+    body = head + struct.pack("<I4s", len(picture), b"BIN\0") + picture
+
+    data = b"glTF" + struct.pack("<II", 2, 12 + len(body)) + body
+
+    assert any("parameters" in each.path for each in leaks(data))
+
+
+def test_a_name_alone_is_a_low_finding_and_what_the_file_says_counts_all_the_same() -> None:
+    named = scanned(zipped({"determinism-log.md": b"A diary. Nothing was left to chance."}))
+    saying = scanned(b'{"kind": "determinism-log"}', "determinism-log.json")
+
+    assert [each.severity for each in named] == [Severity.LOW]
+    assert [each.severity for each in saying] == [Severity.LOW, Severity.CRITICAL]
+
+
+def test_bytes_after_an_end_are_told_even_when_they_say_nothing() -> None:
+    found = scanned(png(after=b"\x91\x07\x33\x44"))
+
+    assert [(each.rule, each.severity) for each in found if isinstance(each, LeakFinding)] == [
+        ("L120", Severity.MEDIUM)
+    ]
+
+
+def test_secrets_are_starred() -> None:
+    secret = "sk-proj-" + "a1B2" * 8
+
+    (found,) = leaks(f'{{"k": "{secret}"}}'.encode())
+
+    assert found.rule == "L114"
+    assert secret not in found.excerpt
+    assert "****" in found.excerpt
 
 
 def test_an_archive_bomb_stops_at_the_limit_and_says_so() -> None:
@@ -102,31 +119,26 @@ def test_what_is_encrypted_or_cut_off_is_not_looked_into(tmp_path: Path) -> None
     (tmp_path / "b.png").write_bytes(png()[:-40])
 
     found = scan_paths([tmp_path])
+    why = {Path(each.path[0]).name: each.why for each in found.unread}
 
     assert (found.result, found.exit_code) == ("unread", 2)
-    assert [Path(each.path[0]).name for each in found.unread if "encrypted" in each.why] == [
-        "a.zip"
-    ]
-    assert any(Path(each.path[0]).name == "b.png" for each in found.unread)
+    assert "encrypted" in why["a.zip"]
+    assert "b.png" in why
 
 
-def test_secrets_are_starred() -> None:
-    secret = "sk-proj-" + "a1B2" * 8
-
-    (found,) = leaks(f'{{"k": "{secret}"}}'.encode())
-
-    assert found.rule == "L114"
-    assert secret not in found.excerpt
-    assert "****" in found.excerpt
+def write_logs(folder: Path, **logs: object) -> None:
+    for name, log in logs.items():
+        (folder / f"{name}.detlog.json").write_text(json.dumps(log))
 
 
 def test_known_values_are_found_whole_and_no_others(tmp_path: Path) -> None:
-    log = {"log_id": "quay-044-b", "seed": {"effective": 7712345}, "promise": "deterministic"}
-    (tmp_path / "a.json").write_text(json.dumps(log))
+    write_logs(
+        tmp_path, a={"log_id": "quay-044-b", "seed": {"effective": 7712345}, "promise": "det"}
+    )
     (tmp_path / "names.txt").write_text("Mirabel Quaystone\nab\n")
     known = load_known_values([tmp_path / "names.txt"], [tmp_path])
 
-    found = leaks(b"x quay-044-b y 7712345 z by mirabel quaystone, deterministic", known=known)
+    found = leaks(b"x quay-044-b y 7712345 z by mirabel\n  quaystone, deterministic", known=known)
 
     assert known.short == 1
     assert [each.rule for each in found] == ["L122"] * 3
@@ -140,15 +152,14 @@ def test_which_values_of_a_log_are_its_own_follows_from_the_model(tmp_path: Path
         "model": {"name": "pillow", "version": "11.2.1", "adapters": [{"name": "salt_marsh"}]},
         "audio": {"text": "The tide came in.", "chain": [{"preset": "Harbour fog 2"}]},
     }
-    (tmp_path / "a.detlog.json").write_text(json.dumps(log))
+    write_logs(tmp_path, a=log)
     known = load_known_values([], [tmp_path])
 
     public = b"illustrator cover.png pillow 11.2.1. The tide came in."
     assert leaks(public, known=known) == []
     assert known.short == 1
-    own = b"ab" * 32 + b" salt_marsh, harbour fog 2"
-    assert {each.rule for each in leaks(own, known=known)} == {"L122"}
-    assert len(leaks(own, known=known)) == 3
+    own = leaks(b"ab" * 32 + b" salt_marsh, harbour fog 2", known=known)
+    assert [each.rule for each in own] == ["L122"] * 3
 
 
 def test_the_file_name_of_an_asset_may_be_the_published_one_and_its_id_not(tmp_path: Path) -> None:
@@ -157,13 +168,12 @@ def test_the_file_name_of_an_asset_may_be_the_published_one_and_its_id_not(tmp_p
         "asset": {"file": "quayside.wav"},
         "evidence": {"/asset": {"file": "quayside.wav"}},
     }
-    (tmp_path / "a.detlog.json").write_text(json.dumps(log))
     other = {"recipe": {"inputs": [{"path": "audio/quayside.wav"}, {"path": "audio/harbour.mid"}]}}
-    (tmp_path / "b.detlog.json").write_text(json.dumps(other))
+    write_logs(tmp_path, a=log, b=other)
     known = load_known_values([], [tmp_path])
 
     assert leaks(b'<audio src="audio/quayside.wav"/> <a href="quayside.wav">', known=known) == []
-    assert len(leaks(b"audio/harbour.mid quay-044-b", known=known)) == 2
+    assert len(leaks(b"public/audio/harbour.mid quay-044-b", known=known)) == 2
 
 
 @pytest.mark.parametrize("pointer", SHARED)
@@ -193,43 +203,21 @@ def test_a_link_that_leads_outside_is_reported_and_not_followed(tmp_path: Path) 
     assert scan_paths([build / "out.txt"]).result == "leaks"
 
 
-def test_a_list_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    broken = tmp_path / "logs"
+def test_what_is_not_there_or_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    empty, broken = tmp_path / "empty", tmp_path / "logs"
+    empty.mkdir()
     broken.mkdir()
     (broken / "a.json").write_text("{")
+    (tmp_path / "list.txt").write_bytes(b"\xff\xfe\xff")
 
-    with pytest.raises(LeaksRefused, match="E-LEAKS-001"):
-        load_known_values([], [broken])
-    with pytest.raises(LeaksRefused, match="E-LEAKS-001"):
-        load_known_values([tmp_path / "none"], [])
-    with pytest.raises(LeaksRefused, match="E-LEAKS-001"):
-        scan_paths([tmp_path / "none"])
-
-
-def test_bytes_after_an_end_are_told_even_when_they_say_nothing() -> None:
-    (found,) = [
-        each for each in scanned(png(after=b"\x91\x07\x33\x44")) if isinstance(each, LeakFinding)
-    ]
-
-    assert (found.rule, found.severity.word) == ("L120", "medium")
-
-
-def test_members_of_tar_and_texts_of_its_headers_are_read() -> None:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as file:
-        entry = tarfile.TarInfo("a.txt")
-        entry.pax_headers = {"comment": "Seed: 1057871485, Sampler: euler"}
-        file.addfile(entry, io.BytesIO())
-
-    assert {each.rule for each in leaks(out.getvalue())} == {"L101", "L104"}
-
-
-def test_a_model_file_gives_its_texture_away() -> None:
-    picture = dirty_png()
-    text = json.dumps({"asset": {"version": "2.0"}}).encode().ljust(32)
-    body = (
-        struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(picture), b"BIN\0")
-    )
-    data = b"glTF" + struct.pack("<II", 2, 12 + len(body) + len(picture)) + body + picture
-
-    assert any("parameters" in each.path for each in leaks(data))
+    for refused in (
+        lambda: scan_paths([tmp_path / "none"]),
+        lambda: scan_paths([empty]),
+        lambda: load_known_values([], [broken]),
+        lambda: load_known_values([], [tmp_path / "none"]),
+        lambda: load_known_values([tmp_path / "none"], []),
+        lambda: load_known_values([tmp_path / "list.txt"], []),
+    ):
+        with pytest.raises(LeaksRefused, match="E-LEAKS-001"):
+            refused()
+    assert scan_paths([empty], empty=True).result == "clean"

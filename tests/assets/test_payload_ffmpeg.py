@@ -23,15 +23,6 @@ from twice.assets.media.payload import digest_payload
 
 pytestmark = pytest.mark.heavy
 
-
-def find_ffmpeg() -> str:
-    """Find the program: the system's, or that of the package imageio-ffmpeg."""
-    found = shutil.which("ffmpeg")
-    return (
-        found if found is not None else str(pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe())
-    )
-
-
 CODED = {
     "mp3": ("mp3", ["libmp3lame"]), "aac": ("adts", ["aac"]), "m4a": ("ipod", ["aac"]), "alac": ("ipod", ["alac"]),
     "opus": ("ogg", ["libopus"]), "flac.ogg": ("ogg", ["flac"]), "mp4": ("mp4", ["libx264", "aac"]),
@@ -39,21 +30,20 @@ CODED = {
     "webm": ("webm", ["libvpx", "libopus"]), "avi": ("avi", ["mpeg4", "libmp3lame"]), "adpcm.wav": ("wav", ["adpcm_ms"]),
 }  # fmt: skip
 SAMPLED = {
-    "s16.wav": "pcm_s16le",
-    "s24.wav": "pcm_s24le",
-    "f32.wav": "pcm_f32le",
-    "aiff": "pcm_s16be",
-    "flac": "flac",
-}
-PIXELS = ["png", "gif", "tiff", "bmp"]
+    "s16.wav": ("pcm_s16le", "s16le"), "s24.wav": ("pcm_s24le", "s24le"), "f32.wav": ("pcm_f32le", "f32le"),
+    "aiff": ("pcm_s16be", "s16le"), "flac": ("flac", "s16le"),
+}  # fmt: skip
+HASH = ("-f", "hash", "-hash", "sha256")
 
 
-def ask_ffmpeg(path: Path, *arguments: str) -> list[str]:
-    command = [find_ffmpeg(), "-v", "error", "-i", str(path), *arguments, "-"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
-    )
-    return done.stdout.split()
+def ask_ffmpeg(*arguments: object) -> list[str]:
+    """Call the system's program, or that of the package imageio-ffmpeg; what it prints, word by word."""
+    program = shutil.which("ffmpeg")
+    if program is None:
+        program = pytest.importorskip("imageio_ffmpeg").get_ffmpeg_exe()
+    command = [program, "-v", "error", *map(str, arguments)]
+    options = {"capture_output": True, "text": True, "check": True}
+    return subprocess.run(command, stdin=subprocess.DEVNULL, **options).stdout.split()
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -72,7 +62,8 @@ def test_packets_are_those_that_ffmpeg_copies(name: str, seed: int, tmp_path: Pa
         for count, packet in enumerate(media.packets(), 1):
             own[packet.stream_index].update(bytes(packet))
 
-    said = ask_ffmpeg(path, "-map", "0", "-c", "copy", "-hash", "sha256", "-f", "streamhash")
+    copied = ("-map", "0", "-c", "copy", "-hash", "sha256", "-f", "streamhash", "-")
+    said = ask_ffmpeg("-i", path, *copied)
 
     assert [each.rpartition("=")[2] for each in said] == [own[at].hexdigest() for at in sorted(own)]
     assert count > 1
@@ -81,47 +72,34 @@ def test_packets_are_those_that_ffmpeg_copies(name: str, seed: int, tmp_path: Pa
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("name", SAMPLED)
 def test_samples_are_those_that_ffmpeg_decodes(name: str, seed: int, tmp_path: Path) -> None:
-    path = tmp_path / name
-    path.write_bytes(encode(name.rpartition(".")[2], SAMPLED[name], seed=seed))
-    form = "f32le" if name.startswith("f32") else "s24le" if name.startswith("s24") else "s16le"
-    plain = tmp_path / "plain.wav"
+    codec, form = SAMPLED[name]
+    path, plain = tmp_path / name, tmp_path / "plain.wav"
+    path.write_bytes(encode(name.rpartition(".")[2], codec, seed=seed))
 
-    ask_ffmpeg(path, "-c:a", f"pcm_{form}", "-y", str(plain), "-f", "null")
+    ask_ffmpeg("-i", path, "-c:a", f"pcm_{form}", plain)
+    (said,) = ask_ffmpeg("-i", path, "-c:a", f"pcm_{form}", *HASH, "-")
 
-    assert digest_payload(path).digest == digest_payload(plain).digest
-    (said,) = ask_ffmpeg(path, "-c:a", f"pcm_{form}", "-f", "hash", "-hash", "sha256")
     samples = plain.read_bytes()
     at = samples.index(b"data") + 8
     assert said == f"SHA256={sha256(samples[at:]).hexdigest()}"
+    assert digest_payload(path).digest == digest_payload(plain).digest
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("name", PIXELS)
+@pytest.mark.parametrize("name", ["png", "gif", "tiff", "bmp", "16.png"])
 def test_pixels_are_those_that_ffmpeg_decodes(name: str, seed: int, tmp_path: Path) -> None:
-    path = tmp_path / f"a.{name}"
-    pixels = np.random.default_rng(seed).integers(0, 256, (30, 20, 3), np.uint8)
-    Image.fromarray(pixels).quantize(16).convert("RGB").save(path)
+    path, is_deep = tmp_path / f"a.{name}", name == "16.png"
+    if is_deep:
+        source = ("-f", "lavfi", "-i", f"testsrc2=size={32 * seed}x48")
+        ask_ffmpeg(*source, "-frames:v", 1, "-pix_fmt", "rgb48be", path)
+    else:
+        pixels = np.random.default_rng(seed).integers(0, 256, (30, 20, 3), np.uint8)
+        Image.fromarray(pixels).quantize(16).convert("RGB").save(path)
     with path.open("rb") as file:
         ((own, _),) = ImageReader(file).frames()
 
-    (said,) = ask_ffmpeg(
-        path, "-pix_fmt", "rgba", "-c:v", "rawvideo", "-f", "hash", "-hash", "sha256"
-    )
+    form = "rgba64be" if is_deep else "rgba"
+    (said,) = ask_ffmpeg("-i", path, "-pix_fmt", form, "-c:v", "rawvideo", *HASH, "-")
 
-    assert said == f"SHA256={sha256(own.tobytes()).hexdigest()}"
-
-
-def test_pixels_of_sixteen_bits_are_those_that_ffmpeg_decodes(tmp_path: Path) -> None:
-    path = tmp_path / "a.png"
-    subprocess.run(
-        [find_ffmpeg(), "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48", "-frames:v", "1", "-pix_fmt", "rgb48be", str(path)],
-        check=True, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
-    with path.open("rb") as file:
-        ((own, _),) = ImageReader(file).frames()
-
-    (said,) = ask_ffmpeg(
-        path, "-pix_fmt", "rgba64be", "-c:v", "rawvideo", "-f", "hash", "-hash", "sha256"
-    )
-
-    assert said == f"SHA256={sha256(own.astype('>u2').tobytes()).hexdigest()}"
+    plain = own.astype(">u2") if is_deep else own
+    assert said == f"SHA256={sha256(plain.tobytes()).hexdigest()}"

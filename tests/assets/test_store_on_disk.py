@@ -137,7 +137,7 @@ def test_a_file_that_changes_while_it_is_sealed_is_refused(
 ) -> None:
     store = laid(tmp_path)
 
-    def change_first(opened: Store) -> AbstractContextManager[index.Index]:
+    def change_first(opened: Store) -> AbstractContextManager[index.StoreIndex]:
         picture(store.root / "picture.png", colour=9)
         return index.lock_index(opened)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -63,6 +65,18 @@ def test_an_archive_in_an_archive_with_changed_bytes_is_gone_through() -> None:
     for at in range(0, len(whole), 20_011):
         everything(whole[:at] + b"\xff" + whole[at + 1 :])
     assert whole
+
+
+@pytest.mark.heavy
+def test_the_files_that_libraries_try_themselves_on_are_gone_through() -> None:
+    """Such are the folders Tests/images of Pillow, tests/data of mutagen and resources of pypdf."""
+    folders = os.environ.get("TWICE_STRANGE_FILES", "").split(os.pathsep)
+    if folders == [""]:
+        pytest.skip("TWICE_STRANGE_FILES names no folders")
+    files = [each for folder in folders for each in Path(folder).rglob("*") if each.is_file()]
+    for path in files:
+        everything(path.read_bytes())
+    assert files
 
 
 @pytest.mark.parametrize(

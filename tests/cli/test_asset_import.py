@@ -7,22 +7,22 @@ from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from programs import cli
 from twice.assets.log.block import Mode
 from twice.assets.log.drafts import draft
 from twice.assets.log.models import AssetKind
+from twice.assets.media.payload import digest_payload
 from twice.cli import main
 
 DATA = Path(__file__).parents[1] / "assets" / "importers" / "data"
+SWARM = DATA / "swarm.png"
 LOG = {
-    "format": "twice.determinism-log/1",
-    "log_id": "pier-01",
-    "kind": "art",
-    "revision": 1,
-    "art": {"sampler": "ddim"},
-    "evidence": {},
-}
+    "format": "twice.determinism-log/1", "log_id": "pier-01", "kind": "art", "revision": 1,
+    "art": {"sampler": "ddim"}, "evidence": {},
+}  # fmt: skip
 
 
 def run(*arguments: object) -> int:
@@ -40,16 +40,14 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def two_seeds(folder: Path) -> Path:
+@pytest.fixture
+def two_seeds(tmp_path: Path) -> Path:
+    path = tmp_path / "graph.json"
     graph = {
-        str(at): {"class_type": "KSampler", "inputs": {"seed": seed, "steps": 20}}
-        for at, seed in ((1, 5), (2, 6))
-    }
-    graph |= {
-        str(at + 2): {"class_type": "SaveImage", "inputs": {"images": [str(at), 0]}}
-        for at in (1, 2)
-    }
-    path = folder / "graph.json"
+        "1": {"class_type": "KSampler", "inputs": {"seed": 5, "steps": 20}},
+        "2": {"class_type": "KSampler", "inputs": {"seed": 6, "steps": 20, "latent_image": ["1", 0]}},
+        "3": {"class_type": "SaveImage", "inputs": {"images": ["2", 0]}},
+    }  # fmt: skip
     path.write_text(json.dumps(graph))
     return path
 
@@ -64,26 +62,28 @@ def test_what_is_found_is_printed_with_where_it_stood(capsys: pytest.CaptureFixt
 
 
 def test_what_was_measured_stands_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("PIL")
-    run(DATA / "swarm.png", "--json")
+    run(SWARM, "--json")
     found = json.loads(capsys.readouterr().out)
 
     assert (found["format"], found["result"]) == ("twice.asset-import/1", "settled")
-    decoder = found["measured"].pop("decoder")
+    assert found["measured"].pop("decoder").startswith("pillow ")
     assert found["measured"] == {"width_px": 64, "height_px": 64, "mode": "RGB"}
-    assert decoder.startswith("pillow ")
     assert (found["values"]["/art/width_px"], found["log"]) == (1024, None)
 
 
-def test_an_ambiguous_file_cannot_be_told_and_a_choice_tells(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_an_ambiguous_file_cannot_be_told_a_choice_tells_and_merge_leaves_it_out(
+    two_seeds: Path, log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = two_seeds(tmp_path)
+    before = log.read_bytes()
 
-    assert run(path) == 2
+    assert run(two_seeds) == 2
     assert "--choose '" in capsys.readouterr().out
-    run(path, "--choose", "/seed/effective=6", "--json")
+    run(two_seeds, "--choose", "/seed/effective=6", "--json")
     assert json.loads(capsys.readouterr().out)["values"]["/seed/effective"] == "6"
+    assert run(two_seeds, "--into", log) == 2
+    assert log.read_bytes() == before
+    assert run(two_seeds, "--into", log, "--merge") == 0
+    assert "effective" not in json.loads(log.read_text()).get("seed", {})
 
 
 @pytest.mark.parametrize("name", ["late", "trail"])
@@ -91,48 +91,32 @@ def test_a_file_that_says_nothing_cannot_be_told(name: str) -> None:
     assert run(DATA / f"{name}.png") == 2
 
 
-def test_a_conflict_writes_nothing(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_conflict_writes_nothing_and_a_choice_or_merge_a_new_revision(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = log.read_bytes()
 
-    assert run(DATA / "swarm.png", "--into", log) == 1
+    assert run(SWARM, "--into", log) == 1
     assert log.read_bytes() == before
     assert "the log says ddim  the file says euler" in capsys.readouterr().out
-
-
-def test_a_choice_or_merge_writes_a_new_revision(log: Path) -> None:
-    assert run(DATA / "swarm.png", "--into", log, "--merge") == 0
+    assert run(SWARM, "--into", log, "--merge") == 0
     first = json.loads(log.read_text())
-    assert run(DATA / "swarm.png", "--into", log, "--choose", "/art/sampler=euler") == 0
+    assert run(SWARM, "--into", log, "--choose", "/art/sampler=euler") == 0
     second = json.loads(log.read_text())
-
     assert (first["revision"], first["art"]["sampler"], first["art"]["steps"]) == (2, "ddim", 20)
     assert (second["revision"], second["art"]["sampler"]) == (3, "euler")
     assert second["evidence"]["/art/sampler"]["level"] == "imported"
 
 
-def test_what_is_ambiguous_is_left_out_by_merge(tmp_path: Path, log: Path) -> None:
-    path = two_seeds(tmp_path)
-    before = log.read_bytes()
-
-    assert run(path, "--into", log) == 2
-    assert log.read_bytes() == before
-    assert run(path, "--into", log, "--merge") == 0
-    assert "effective" not in json.loads(log.read_text()).get("seed", {})
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere.png"], "E-ASSET-FILE-001"),
-        ([DATA / "swarm.png", "--merge"], "--merge was given without --into"),
-        (
-            [DATA / "swarm.png", "--choose", "sampler"],
-            "--choose 'sampler' is not a name and a value",
-        ),
-        ([DATA / "swarm.png", "--choose", "/art/steps=21"], "E-ASSET-IMPORT-001"),
-        ([DATA / "swarm.png", "--into", DATA / "late.png"], "E-ASSET-LOG-001"),
+        (["nowhere.png"], "E-ASSET-FILE-001"), ([SWARM, "--merge"], "--merge was given without --into"),
+        ([SWARM, "--choose", "sampler"], "--choose 'sampler' is not a name and a value"),
+        ([SWARM, "--choose", "/art/steps=21"], "E-ASSET-IMPORT-001"),
+        ([SWARM, "--into", DATA / "late.png"], "E-ASSET-LOG-001"),
     ],
-)
+)  # fmt: skip
 def test_wrong_use_is_one_error(
     arguments: list[object], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,27 +128,26 @@ def test_a_log_that_says_something_impossible_is_refused_as_it_is(log: Path) -> 
     log.write_text(json.dumps(LOG | {"art": {"steps": -5}}))
     before = log.read_bytes()
 
-    assert run(DATA / "swarm.png", "--into", log, "--merge") == 2
+    assert run(SWARM, "--into", log, "--merge") == 2
     assert log.read_bytes() == before
 
 
-def test_a_draft_is_filled_and_stays_a_draft(tmp_path: Path) -> None:
+def test_a_draft_is_filled_and_stays_a_draft_of_that_picture(tmp_path: Path) -> None:
     path = tmp_path / "pier.json"
     path.write_text(json.dumps(draft(AssetKind.ART, Mode.DETERMINISTIC)))
 
-    assert run(DATA / "swarm.png", "--into", path) == 0
+    assert run(SWARM, "--into", path) == 0
     found = json.loads(path.read_text())
-
     assert (found["art"]["steps"], found["seed"]["effective"]) == (20, "42")
     assert ("revision" in found, found["environment"]["os"]) == (False, {"wanted": ANY})
+    assert found["asset"]["payload"]["digest"] == digest_payload(SWARM).digest
 
 
 @pytest.mark.integration
 def test_a_log_in_a_store_is_revised_and_the_store_holds_together(tmp_path: Path) -> None:
-    pytest.importorskip("PIL")
     hot = tmp_path / "hot"
     hot.mkdir()
-    (hot / "pier.png").write_bytes((DATA / "swarm.png").read_bytes())
+    (hot / "pier.png").write_bytes(SWARM.read_bytes())
     (tmp_path / "pier.json").write_text('{"art": {"steps": 20}}')
     assert cli("asset", "init", hot, "--public", tmp_path / "public").returncode == 0
     assert cli("asset", "seal", hot / "pier.png", "--log", tmp_path / "pier.json").returncode == 0
@@ -172,37 +155,25 @@ def test_a_log_in_a_store_is_revised_and_the_store_holds_together(tmp_path: Path
 
     assert run(hot / "pier.png", "--into", sealed) == 0
     verified = cli("asset", "verify", hot)
-
     assert json.loads(sealed.read_text())["revision"] == 2
     assert verified.returncode == 0, verified.stdout + verified.stderr
 
 
 def test_a_picture_fills_the_log_of_its_own_payload_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, two_seeds: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("PIL")
-    from PIL import Image
-    from PIL.PngImagePlugin import PngInfo
-
-    from twice.assets.media.payload import digest_payload
-
-    own = digest_payload(DATA / "swarm.png")
-    path = tmp_path / "pier-01.detlog.json"
+    own = digest_payload(SWARM)
+    path, other, text = tmp_path / "pier-02.detlog.json", tmp_path / "other.png", PngInfo()
     about = {"asset": {"payload": {"method": own.method, "digest": own.digest}}}
     path.write_text(json.dumps(LOG | {"art": {}} | about))
-    other = tmp_path / "other.png"
-    text = PngInfo()
-    text.add_text(
-        "parameters", "a pier\nSteps: 4, Sampler: Euler, CFG scale: 7, Seed: 77, Size: 8x8"
-    )
+    text.add_text("parameters", "a pier\nSteps: 4, Sampler: Euler, CFG scale: 7, Seed: 77")
     Image.new("RGB", (8, 8), (1, 2, 3)).save(other, pnginfo=text)
     before = path.read_bytes()
 
     assert run(other, "--into", path) == 2
     said = capsys.readouterr().err
-    assert "E-ASSET-IMPORT-001" in said
-    assert "--force" in said
+    assert ("E-ASSET-IMPORT-001" in said, "--force" in said) == (True, True)
     assert path.read_bytes() == before
-    assert run(two_seeds(tmp_path), "--into", path, "--merge") == 0
-    assert run(DATA / "swarm.png", "--into", path, "--merge") == 0
+    for file in (two_seeds, SWARM):
+        assert run(file, "--into", path, "--merge") == 0
     assert run(other, "--into", path, "--merge", "--force") in {0, 1}

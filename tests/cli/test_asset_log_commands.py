@@ -108,6 +108,23 @@ def test_a_revision_differs_from_the_one_before(project: Path) -> None:
     assert shown.stdout.startswith("cover revision 2: non-deterministic")
 
 
+def test_a_value_set_by_hand_is_not_said_to_be_recorded(project: Path) -> None:
+    draft = json.loads((project / "draft.json").read_text())
+    run = {"level": "recorded", "record": "records/cover.twice"}
+    (project / "draft.json").write_text(json.dumps(draft | {"evidence": {"": run}}))
+    seal = ("asset", "seal", "hot/cover.png", "--log", "draft.json", "--set", "art.steps=20")
+    refused = cli(*seal, cwd=project)
+    sealed = cli(*seal, "--declared-by", "the studio", cwd=project)
+    evidence = json.loads((project / "hot" / "cover.detlog.json").read_text())["evidence"]
+
+    assert (refused.returncode, sealed.returncode) == (2, 0)
+    assert refused.stderr.startswith("E-USE-001  art.steps is set by hand"), refused.stderr
+    assert evidence["/art/steps"] | {"when": ""} == {
+        "level": "declared", "who": "the studio", "when": "",
+    }  # fmt: skip
+    assert evidence[""] == run
+
+
 def test_an_export_is_written_whole_or_not_at_all(project: Path) -> None:
     cli("asset", "seal", "hot/cover.png", "--log", "draft.json", cwd=project)
     export = ("asset", "export", "gatecheck", "hot", "--title", "TU-1", "-o", "gate.json")
@@ -166,6 +183,8 @@ BAD = [
     ),
     (["seal", "hot/cover.png", "--log", "draft.json", "--set", "x.y=1"], "E-ASSET-LOG-002"),
     (["seal", "hot/cover.png", "--log", "draft.json", "--id", "../x"], "E-ASSET-LOG-002"),
+    (["record", "--seed", "7", "--no-seed", "none", "--", "true"], "E-USE-001"),
+    (["record", "--promise", "tolerance", "--profile", "best", "--", "true"], "E-USE-001"),
     (["gate", "gone"], "E-ASSET-FILE-001"),
     (["gate", "public"], "E-ASSET-FILE-001"),
     (["verify", "gone"], "E-ASSET-FILE-001"),

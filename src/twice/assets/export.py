@@ -66,14 +66,7 @@ def abbreviate_role(owner: str) -> str:
 def build_gatecheck(
     report: AssetGateReport, title: str, scope: str, checked: date
 ) -> dict[str, Any]:
-    """Make the report of a gate check.
-
-    Args:
-        report: the gate's.
-        title: the work unit or view, 3 to 160 characters.
-        scope: what was judged, 5 to 240 characters.
-        checked: the day.
-    """
+    """Make the report of a gate check: a title of 3 to 160 characters, a scope of 5 to 240, and the day."""
     wanting = report.wanting()
     status, decision, why = _VERDICTS[report.result]
     own = {"bar": OWN, "status": status, "evidence": clip(report.count_rows())}
@@ -115,12 +108,7 @@ def build_gatecheck(
 
 
 def build_art_manifest(every: Sequence[AssetFacts], project: str, now: str) -> dict[str, Any]:
-    """Make the hot art manifest. It holds prompts: it never belongs into a cold snapshot.
-
-    Args:
-        every: facts of the assets.
-        project: its name, 1 to 200 characters.
-        now: the instant, in UTC with Z.
+    """Make the hot art manifest, at an instant in UTC with Z. It holds prompts: it never belongs into a cold snapshot.
 
     Raises:
         ExportRefused: E-ASSET-EXPORT-001: there is no image, or one cannot be listed.

@@ -31,13 +31,9 @@ _MUXERS: Final = {Format.OGG: "ogg", Format.MP4: "mp4", Format.MATROSKA: "matros
 
 @dataclass(frozen=True, slots=True)
 class ScrubbedFile:
-    """A cold copy.
+    """A cold copy: a temporary file that vanishes when it is closed, with the payload of its original.
 
-    Args:
-        copy: a temporary file at its beginning, which vanishes when it is closed.
-        payload: of the original, and of the copy.
-        removed: the parts of the original that are no longer there.
-        left: leaks that are in the copy still, such as text in its pixels.
+    Parts of the original are ``removed``; leaks that are in the copy still, such as text in its pixels, are ``left``.
     """
 
     copy: BinaryIO

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from madefiles import USER_COMMENT, as_text, doubts, imported, picture, places, png
+from madefiles import as_text, doubts, imported, places, png
 from PIL import Image
 
 from twice.assets.importers.result import Imported
@@ -27,21 +27,19 @@ def swarm(**params: Any) -> Imported:
 
 
 INVOKE_2 = {
-    "app_version": "2.3.5", "model": "stable diffusion", "model_weights": "sd-1.5",
-    "image": {
+    "app_version": "2.3.5", "model": "stable diffusion", "model_weights": "sd-1.5", "image": {
         "prompt": [{"prompt": "a lamp", "weight": 1}], "steps": 30, "cfg_scale": 7.5, "seed": 9, "sampler": "k_euler",
     },
-}  # fmt: skip
-INVOKE_2_VALUES = {
-    "/provider/name": "InvokeAI", "/environment/packages/InvokeAI": "2.3.5", "/art/prompt": "a lamp",
-    "/art/steps": 30, "/art/guidance": 7.5, SEED: "9", "/art/sampler": "k_euler", "/model/name": "sd-1.5",
 }  # fmt: skip
 
 
 def test_the_metadata_of_invokeai_2_is_right_in_every_field() -> None:
     found = imported(png(("sd-metadata", json.dumps(INVOKE_2))))
 
-    assert found.values == INVOKE_2_VALUES
+    assert found.values == {
+        "/provider/name": "InvokeAI", "/environment/packages/InvokeAI": "2.3.5", "/art/prompt": "a lamp",
+        "/art/steps": 30, "/art/guidance": 7.5, SEED: "9", "/art/sampler": "k_euler", "/model/name": "sd-1.5",
+    }  # fmt: skip
     assert (found.ambiguities, found.not_understood) == ((), ())
 
 
@@ -99,8 +97,7 @@ def test_wrong_types_are_named_with_their_key_and_the_rest_is_read() -> None:
     found = invoke(**wrong, seed=3, loras=["film", 7])
 
     assert set(found.values) == {"/provider/name", SEED, "/model/adapters"}
-    for key in (*wrong, "loras/1"):
-        assert f": {key}: " in places(found)
+    assert [key for key in (*wrong, "loras/1") if f": {key}: " not in places(found)] == []
 
 
 def test_of_two_metadata_with_two_seeds_nothing_is_mixed() -> None:
@@ -119,14 +116,6 @@ def test_two_comments_of_novelai_that_differ_are_ambiguous() -> None:
     found = imported(png(("Software", "NovelAI"), *comments))
 
     assert (doubts(found), found.values["/art/steps"]) == ({SEED: ("5", "6")}, 28)
-
-
-def test_parameters_of_swarmui_in_exif_are_read() -> None:
-    text = json.dumps({"sui_image_params": {"seed": -1, "steps": 20, "swarm_version": "0.9.5"}})
-    found = imported(picture("JPEG", {USER_COMMENT: b"UNICODE\0" + text.encode("utf-16-be")}))
-
-    assert (found.values["/art/steps"], found.generator_version) == (20, "0.9.5")
-    assert doubts(found) == {SEED: ()}
 
 
 def test_secrets_do_not_come_along_with_what_is_kept() -> None:
@@ -153,31 +142,17 @@ def hiding(signature: bytes, text: bytes, *, colour: bool = False, lie: int = 0)
 
 
 COMMENT = {"prompt": "a lamp", "steps": 28, "seed": 3088, "uc": "text"}
-HIDDEN = json.dumps({
-    "Software": "NovelAI", "Source": "NovelAI Diffusion V3 AB12CD34", "Comment": json.dumps(COMMENT),
-}).encode()  # fmt: skip
+HIDDEN = json.dumps({"Software": "NovelAI", "Comment": json.dumps(COMMENT)}).encode()
 
 
-@pytest.mark.parametrize(
-    ("signature", "colour"),
-    [
-        (b"stealth_pnginfo", False), (b"stealth_pngcomp", False), (b"stealth_rgbinfo", True),
-        (b"stealth_rgbcomp", True),
-    ],
-)  # fmt: skip
-def test_what_is_hidden_in_pixels_is_read(signature: bytes, colour: bool) -> None:
+@pytest.mark.parametrize("colour", [False, True])
+@pytest.mark.parametrize("packing", [b"info", b"comp"])
+def test_what_is_hidden_in_pixels_is_read(packing: bytes, colour: bool) -> None:
+    signature = (b"stealth_rgb" if colour else b"stealth_png") + packing
     found = imported(hiding(signature, HIDDEN, colour=colour))
 
     assert (found.values[SEED], found.values["/art/steps"]) == ("3088", 28)
-    assert found.values["/model/name"] == "NovelAI Diffusion V3"
     assert found.evidence[SEED].chunk.startswith("lowest bits of ")
-
-
-def test_an_infotext_hidden_by_forge_is_read() -> None:
-    text = "雨\nSteps: 20, Sampler: Euler, Seed: 5, Version: f2.0.1".encode()
-    found = imported(hiding(b"stealth_pngcomp", text))
-
-    assert (found.generator, found.values["/art/prompt"]) == ("Forge", "雨")
 
 
 @pytest.mark.parametrize("lie", [-16, 8 * 4096, 2**31])

@@ -41,7 +41,7 @@ BY_CHANCE = {  # What decides the level of a sound, and the text of the row.
     "entropy": ("b''", "entropy"),
     "a program": ("subprocess.check_output(['date', '+%s'])[-3:-1]", "process.start"),
     "a file that no input names": ("open('{level}', 'rb').read()", "{level}"),
-    "another interpreter by its path": ("bytes([int(time.time()) % 90, 1])", "interpreter"),
+    "another interpreter by its path": ("bytes([int(time.time()) % 90, 1])", "watched"),
 }
 Document = dict[str, Any]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from renders import DRAW, put, rendered, sealed, synth
+from renders import DRAW, WHO, put, rendered, sealed, synth
 
 from programs import cli
 from twice.assets.errors import RenderFailed, RenderIncomplete
@@ -19,6 +19,7 @@ from twice.assets.render.command import is_recordable, looks_python, rewrite_com
 from twice.assets.render.draft import read_declarations
 from twice.assets.render.provenance import ask_version
 from twice.assets.render.recipe import is_remembered
+from twice.assets.render.recorder import record_render
 from twice.assets.store.seal import Sealed
 from twice.assets.store.store import Store
 from twice.errors import OutputExists, UsageError
@@ -70,12 +71,12 @@ def test_seed_versions_inputs_and_surroundings_come_from_the_run(
     assert (store / document["evidence"][""]["record"]).is_file()
     assert document["evidence"]["/work_unit"]["who"] == "the studio"
 
-    assert is_remembered(recipe, "7")
-    assert not is_remembered({**recipe, "argv": [*recipe["argv"], "more"]}, "7")
-    assert not is_remembered({**recipe, "env": {"LD_PRELOAD": "x.so"}}, "7")
-    assert not is_remembered(recipe, "8")
+    assert is_remembered(document)
+    for name, over in (("argv", [*recipe["argv"], "more"]), ("env", {"LD_PRELOAD": "x.so"})):
+        assert not is_remembered({**document, "recipe": {**recipe, name: over}})
+    assert not is_remembered({**document, "seed": {"effective": "8"}})
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
-    assert not is_remembered(recipe, "7")
+    assert not is_remembered(document)
 
 
 def test_what_nobody_says_is_listed_in_one_error_and_nothing_is_written(store: Store) -> None:
@@ -157,6 +158,23 @@ def test_a_render_that_fails_is_an_error_and_leaves_nothing(
     assert not (store.root / "a.bin").exists()
 
 
+def test_without_a_named_output_every_new_file_is_one(store: Store) -> None:
+    said = replace(
+        WHO, kind="art", declared={"promise": {"mode": "deterministic", "grade": "bytes"}}
+    )
+    script = put(store, "two.sh", 'test "$1" && for each in "$@"; do echo > $each.bin; done\n')
+    job = rewrite_command(["sh", script, "b", "a"], store)
+    done = record_render(store, job, said)
+    assert [each.asset.name for each in done] == ["a.bin", "b.bin"]
+    assert [draft_of(each.draft)["recipe"]["output"] for each in done] == ["a.bin", "b.bin"]
+    with pytest.raises(OutputExists, match=r"a\.bin"):
+        record_render(store, job, said)
+    with pytest.raises(RenderFailed, match="wrote no file"):
+        record_render(store, rewrite_command(["true"], store), said)
+    with pytest.raises(RenderFailed, match="not installed"):
+        record_render(store, rewrite_command(["no-such-renderer"], store), said)
+
+
 def test_a_seed_that_reaches_nobody_and_one_that_is_missing_are_refused(store: Store) -> None:
     with pytest.raises(UsageError, match="reaches nobody"):
         rewrite_command(["espeak-ng", "hello"], store, seed=7)
@@ -173,7 +191,9 @@ def test_a_command_is_rewritten_for_its_folder(store: Store, tmp_path: Path) -> 
     other = tmp_path / "bin/python3"
     other.parent.mkdir()
     other.symlink_to(sys.executable)
-    for path in (own, store.root / "in.txt", tmp_path / "out.txt"):
+    (store.root / "tool").mkdir()
+    modules = {each: store.root / each for each in ("tool/__init__.py", "tool/paint.py")}
+    for path in (own, store.root / "in.txt", tmp_path / "out.txt", *modules.values()):
         path.write_text("7")
     root, inside = store.root, {"in.txt": store.root / "in.txt"}
     cases: list[tuple[list[str], list[str], dict[str, Path]]] = [
@@ -186,6 +206,7 @@ def test_a_command_is_rewritten_for_its_folder(store: Store, tmp_path: Path) -> 
         (["sox", f"+I{root}/in.txt"], ["sox", "+Iin.txt"], inside),
         (["sox", f"{root}/../out.txt"], ["sox", "outside/out.txt"], {"outside/out.txt": tmp_path / "out.txt"}),
         ([sys.executable, "draw.py"], ["python", "draw.py"], {}),
+        (["python", "-m", "tool.paint"], ["python", "-m", "tool.paint"], modules),
     ]  # fmt: skip
     for typed, argv, inputs in cases:
         job = rewrite_command(typed, store)

@@ -184,8 +184,8 @@ def test_a_changed_font_from_outside_is_refused_by_name(store: Store, tmp_path: 
         again(one)
 
 
-HOSTED = {"provider": {"name": "a service", "endpoint": "hosted"}}
-UNJUDGED = {
+HOSTED: dict[str, Any] = {"provider": {"name": "a service", "endpoint": "hosted"}}
+UNJUDGED: dict[str, dict[str, Any]] = {
     "hosted": HOSTED,
     "seal it again": {"asset": {"payload": {"method": "packets/1"}}},
     "not installed": {"recipe": {"argv": ["no-such-renderer", "cue.wav"]}},
@@ -256,6 +256,7 @@ HANDED: dict[str, tuple[str, list[str], dict[str, Any]]] = {
         "cp {made} a.png", [], {"argv": ["sh", "-c", "cp {hot}/a.png a.png"]}),
     "leads out of the folder": ("cp {made} a.png", [], {"argv": ["cp", "../../kept.png", "a.png"]}),
     "did not write b.png": ("cp {made} a.png", ["b.png"], {"output": "b.png"}),
+    "did not write b.png/a.png": ("cp {made} a.png", ["b.png"], {"output": "b.png/a.png"}),
 }  # fmt: skip
 
 

@@ -68,7 +68,10 @@ def read_infotext(text: str, reading: Reading) -> None:
         raise Damaged(f"it is longer than {TEXT_MAX} characters")
     lines = text.replace("\r\n", "\n").strip().split("\n")
     at = _find_parameters(lines)
-    prompts = _split_prompts(lines[:at])
+    # Every way to split the lines before the parameters into prompt and negative prompt.
+    starts = [n for n, line in enumerate(lines[:at]) if line.strip().startswith(_NEGATIVE)][:16]
+    parts = [("\n".join(lines[:n]), "\n".join(lines[n:at])) for n in starts or [at]]
+    prompts = [(a.strip(), b.strip().removeprefix(_NEGATIVE).strip()) for a, b in parts]
     why = f"{pluralize(len(prompts), 'line')} begin with {_NEGATIVE}, and any of them may be part of a prompt"
     for pointer, side in (("/art/prompt", 0), ("/art/negative_prompt", 1)):
         if len(prompts) == 1:
@@ -113,13 +116,6 @@ def _find_parameters(lines: list[str]) -> int:
         found = pluralize(len(fitting), "line")
         raise Damaged(f"{found} look like parameters, and the last is not plainly the one")
     return fitting[0]
-
-
-def _split_prompts(lines: list[str]) -> list[tuple[str, str]]:
-    """Give every way to split the lines before the parameters into prompt and negative prompt."""
-    starts = [at for at, line in enumerate(lines) if line.strip().startswith(_NEGATIVE)][:16]
-    parts = [("\n".join(lines[:at]), "\n".join(lines[at:])) for at in starts or [len(lines)]]
-    return [(a.strip(), b.strip().removeprefix(_NEGATIVE).strip()) for a, b in parts]
 
 
 def split_pairs(line: str) -> Iterator[tuple[str, str | bool, str]]:

@@ -67,7 +67,7 @@ _RESIZING = re.compile(r"^(?!.*Loader)(?!ModelSampling).*(?:Upscale|ImageScale|C
 _TELLING = re.compile(r"seed|value|int|text|string|prompt", re.IGNORECASE)
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False, slots=True)
 class GraphNode:
     """A node: its class, and its inputs by name, each a value or a link."""
 
@@ -269,7 +269,8 @@ class _GraphReader:
                 return None, f"{node.place} computes it", [c for c in candidates if c is not None]
             value = node.inputs[key]
         found = convert(pointer, value)
-        why = f"{str(value)[:60]!r} says nothing of the value that was used"
+        said = value.node.place if isinstance(value, _Link) else str(value)
+        why = f"{said[:60]!r} says nothing of the value that was used"
         return found, why if found is None else "", []
 
     def _read_texts(self, value: object, pointer: str) -> None:

@@ -213,7 +213,16 @@ def read_dawproject(file: BinaryIO, reading: Reading) -> None:
         for channel in around.findall("Channel"):
             track = around.get("name") or channel.get("name") or channel.get("role") or "channel"
             for device in channel.iterfind("Devices/*"):
-                found = _describe_device(device, track)
+                name, own = to_text(device.get("name")), device.get("deviceName")
+                is_on = (_value_of(device, "Enabled") or "").lower()
+                found = drop_none(
+                    name=own or name or device.tag,
+                    track=track,
+                    format=_PLUGINS.get(device.tag, device.tag),
+                    version=to_text(device.get("pluginVersion")),
+                    preset=name if own and name != own else None,
+                    bypass={"true": False, "false": True}.get(is_on),
+                )
                 for path in (each.get("path", "") for each in device.iterfind("State")):
                     try:
                         found["state_sha256"] = digest_bytes(unpack(path), Algorithm.SHA256).hex
@@ -221,15 +230,3 @@ def read_dawproject(file: BinaryIO, reading: Reading) -> None:
                         reading.add_unparsed(path[:200], f"the state of a device: {damage}")
                 chain.append(found)
     reading.set("/audio/chain", chain)
-
-
-def _describe_device(device: Element, track: str) -> dict[str, Value]:
-    name, own = to_text(device.get("name")), device.get("deviceName")
-    return drop_none(
-        name=own or name or device.tag,
-        track=track,
-        format=_PLUGINS.get(device.tag, device.tag),
-        version=to_text(device.get("pluginVersion")),
-        preset=name if own and name != own else None,
-        bypass={"true": False, "false": True}.get((_value_of(device, "Enabled") or "").lower()),
-    )

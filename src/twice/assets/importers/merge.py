@@ -71,7 +71,7 @@ class LogMerge:
         return bool(self.filled or self.confirmed or self.taken)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class LogImport:
     """What an import came to.
 
@@ -135,7 +135,14 @@ def import_into_log(
     """
     on_progress(f"reading {file.name}")
     imported = import_file(file, chosen)
-    log = None if into is None else _read_log(into)
+    log: dict[str, Any] | None = None
+    if into is not None:
+        log, _ = examine_bytes(read_bytes(into), str(into))
+        # An unfinished log is filled, and one that says something wrong is not.
+        problems = examine(without_wanted(log)).problems
+        wrong = [each for each in problems if each.fault not in (Fault.MISSING, Fault.UNKNOWN)]
+        if wrong:
+            raise refusal(str(into), wrong[0], len(wrong))
     check_choices(imported, chosen, log or {})
     on_progress(f"measuring {file.name}")
     about = ((log or {}).get("asset") or {}) if not force else {}
@@ -162,26 +169,13 @@ def import_into_log(
     elif imported.ambiguities:
         result = "ambiguous"
     settled = result == "settled" or (merge and result != "nothing")
-    found = LogImport(
-        imported=imported, measured=measured, merge=merged, result=result, settled=settled
-    )
+    found = LogImport(imported, measured, merged, result, settled=settled)
     if into is not None and merged is not None and found.written:
         if payload and not force:
             # A draft says which picture or sound filled it, so that it is sealed with that one alone.
             merged.document.setdefault("asset", {"payload": payload})
         write_log(into, merged.document)
     return found
-
-
-def _read_log(path: Path) -> dict[str, Any]:
-    """Read a log or a draft, which may be unfinished but says nothing wrong."""
-    document, _ = examine_bytes(read_bytes(path), str(path))
-    problems = examine(without_wanted(document)).problems
-    wrong = [each for each in problems if each.fault not in (Fault.MISSING, Fault.UNKNOWN)]
-    if wrong:
-        raise refusal(str(path), wrong[0], len(wrong))
-    assert isinstance(document, dict), "a log without a wrong value is an object"
-    return document
 
 
 def check_choices(imported: Imported, chosen: Mapping[str, Value], log: Mapping[str, Any]) -> None:
@@ -236,7 +230,13 @@ def merge_into(
         known = _find(filled_in, pointer)
         is_open = says_nothing(known)
         if is_open or (known != value and chosen.get(pointer, known) == value):
-            if why := _find_misfit(after, pointer, value):
+            trial: dict[str, Any] = {key: after[key] for key in ("kind", "promise") if key in after}
+            _put(trial, pointer, value)
+            inside = (
+                p for p in examine(trial).problems if f"{p.pointer}/".startswith(f"{pointer}/")
+            )
+            if wrong := [each for each in inside if each.fault is not Fault.MISSING]:
+                why = f"{wrong[0].found} is not {wrong[0].expected}"
                 result.unfit.append((pointer, why))
                 continue
             _put(after, pointer, value)
@@ -279,14 +279,3 @@ def _put(document: dict[str, Any], pointer: str, value: Value) -> None:
             inner = document[step] = {}
         document = inner
     document[last] = copy.deepcopy(value)
-
-
-def _find_misfit(document: Mapping[str, Any], pointer: str, value: Value) -> str:
-    """Say why a log does not take a value; empty when it does."""
-    trial: dict[str, Any] = {"kind": document.get("kind"), "promise": document.get("promise")}
-    _put(trial, pointer, value)
-    for problem in examine(trial).problems:
-        inside = problem.pointer == pointer or problem.pointer.startswith(f"{pointer}/")
-        if inside and problem.fault is not Fault.MISSING:
-            return f"{problem.found} is not {problem.expected}"
-    return ""

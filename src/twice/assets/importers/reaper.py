@@ -130,27 +130,23 @@ def _read_all_effects(root: _Block, reading: Reading) -> Iterator[Value]:
             why = "the track is frozen; effects that went into it are not read"
             reading.add_unparsed(name[:80], why)
         for item in track.blocks("ITEM"):
-            _report_item(item, name, reading)
+            place = f"line {item.line} ({name[:60]})"
+            if any(item.lines("TAKE")) and any(item.blocks("TAKEFX")):
+                why = "it has several takes; one sounds, and the effects of all are listed"
+                reading.add_unparsed(place, why)
+            waiting = list(item.blocks("SOURCE"))
+            for source in waiting:
+                waiting += source.blocks("SOURCE")
+                if source.words[1] == "RPP_PROJECT":
+                    inner = next((line[1] for line in source.lines("FILE")), "?")
+                    why = f"the project {inner[:80]!r} sounds in it, and is not read"
+                    reading.add_unparsed(place, why)
             for chain in item.blocks("TAKEFX"):
                 yield from _read_effects(chain, f"{name}, item", reading)
         for chain in track.blocks("FXCHAIN"):
             yield from _read_effects(chain, name, reading, is_off=track.has_flag("FX", "0"))
     for chain in root.blocks("MASTERFXLIST"):
         yield from _read_effects(chain, "master", reading, is_off=root.has_flag("MASTER_FX", "0"))
-
-
-def _report_item(item: _Block, track: str, reading: Reading) -> None:
-    """Say what of an item is not read: other takes than the one that sounds, and projects in it."""
-    place = f"line {item.line} ({track[:60]})"
-    if any(item.lines("TAKE")) and any(item.blocks("TAKEFX")):
-        why = "it has several takes; one sounds, and the effects of all are listed"
-        reading.add_unparsed(place, why)
-    waiting = list(item.blocks("SOURCE"))
-    for source in waiting:
-        waiting += source.blocks("SOURCE")
-        if source.words[1] == "RPP_PROJECT":
-            file = next((line[1] for line in source.lines("FILE")), "?")
-            reading.add_unparsed(place, f"the project {file[:80]!r} sounds in it, and is not read")
 
 
 def _read_effects(

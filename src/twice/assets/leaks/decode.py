@@ -46,7 +46,7 @@ _BASE64: Final = re.compile(
 )  # fmt: skip
 _BREAKS: Final = re.compile(_JOIN + rb"|\\r|\\n|%0A|%3D|\s|=")
 _HEX: Final = re.compile(rb"(?:[0-9A-Fa-f]{2}(?:\r?\n)?){48,}+")
-_END_85: Final = re.compile(rb"~(?=>)")  # A search for one byte costs least.
+_END_85: Final = re.compile(rb"~(?=>)(?<=[!-uz\s]{20}~)")  # A search for one byte costs least.
 _IN_85: Final = re.compile(rb"[!-uz]*+\r?")
 _NUMBERS: Final = re.compile(
     rb"(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s{0,12},?\s{0,12}){40,}+", re.IGNORECASE
@@ -218,7 +218,8 @@ _ESCAPES: Final[tuple[tuple[str, re.Pattern[bytes], Callable[[bytes], bytes]], .
         "percent", _cluster(rb"%(?:u00)?[0-9A-Fa-f]{2}", 1024),
         lambda text: unquote_to_bytes(text.replace(b"%u00", b"%")),
     ),
-    ("escapes", _cluster(_ESCAPE.pattern), lambda text: _ESCAPE.sub(_unescape, text)),
+    # Groups in a possessive repetition make re of Python 3.11 fail.
+    ("escapes", _cluster(re.sub(rb"\((?!\?)", b"(?:", _ESCAPE.pattern)), lambda text: _ESCAPE.sub(_unescape, text)),
     (
         "entities", _cluster(rb"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|quot|amp|apos|lt|gt|colon|comma|equals|lowbar);"),
         lambda text: html.unescape(text.decode("utf-8", "replace")).encode("utf-8", "replace"),

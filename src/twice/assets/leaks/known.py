@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from twice.assets.errors import LeaksRefused
-from twice.assets.leaks.text import Keywords
+from twice.assets.leaks.text import Keywords, merge_spans
 from twice.assets.log.block import EXCUSE
 from twice.assets.log.fields import FIELDS
 from twice.assets.log.kinds import DIGEST, SEED, SHA256, SettingKind, TextKind
@@ -27,7 +25,6 @@ _VALUE_MIN: Final = 6  # characters
 _PHRASE_MAX: Final = 120  # bytes of a longer text that are looked for, up to the end of a word
 _FILE_MAX: Final = 64 << 20
 _PLAIN: Final = re.compile(r"[^\W\d_]{1,40}")
-_JOINED: Final = re.compile(rb"[\w-]")
 SHARED: Final = (
     "/created", "/producer", "/promise", "/provider/name", "/environment", "/asset/file", "/asset/media_type", "/asset/payload/method", "/asset/measured",
     "/model/version", "/model/adapters/*/version", "/seed/each/*/step",
@@ -46,7 +43,6 @@ Seeds and digests below them are a project's own all the same. Every other text 
 """
 
 
-@dataclass(frozen=True)
 class KnownValues:
     """What is looked for literally.
 
@@ -55,23 +51,26 @@ class KnownValues:
         short: how many values were left out because any text may have them.
     """
 
-    values: dict[bytes, str] = field(default_factory=dict)
-    short: int = 0
-
-    @cached_property
-    def _words(self) -> Keywords:
-        return Keywords(self.values)
+    def __init__(self, values: Mapping[bytes, str], short: int = 0) -> None:
+        self.short = short
+        self._by_word: dict[bytes, list[tuple[bytes, str]]] = {}
+        for value, what in values.items():
+            self._by_word.setdefault(max(value.split(), key=len), []).append((value, what))
+        self._words = Keywords(self._by_word)
 
     def find(self, lowered: bytes) -> Iterator[tuple[tuple[int, int], str]]:
         """Yield where a value begins and ends in a text in lower case, and what it is."""
-        for value, places in self._words.find(lowered).items() if self.values else ():
-            for start in places:
-                end = start + len(value)
-                if not (_JOINED.match(lowered[start - 1 : start]) or _JOINED.match(lowered, end)):
-                    yield (start, end), self.values[value]
+        for word, places in self._words.find(lowered).items() if self._by_word else ():
+            for value, what in self._by_word[word]:
+                said = rb"\s+".join(map(re.escape, value.split()))
+                pattern = re.compile(rb"(?<![\w-])%s(?![\w-])" % said)
+                reach = 2 * len(value)  # More than its length, for blanks and line ends.
+                for start, end in merge_spans((at - reach, at + reach) for at in places):
+                    for found in pattern.finditer(lowered, start, end):
+                        yield found.span(), what
 
 
-NOTHING: Final = KnownValues()
+NOTHING: Final = KnownValues({})
 
 
 def load_known_values(files: list[Path], folders: list[Path]) -> KnownValues:

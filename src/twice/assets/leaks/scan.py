@@ -21,17 +21,8 @@ from twice.assets.leaks.report import LeakFinding, NotOpened, to_excerpt
 from twice.assets.leaks.rules import LeakRule
 from twice.assets.leaks.signatures import find_inside, guess_codec, is_zlib
 from twice.assets.leaks.text import TextWindow, merge_spans
-from twice.assets.media.archives import (
-    UNREADABLE,
-    ArchiveMember,
-    ByteRange,
-    UnpackBudget,
-    decompress,
-    open_archive,
-    read_at,
-    size_of,
-    unpack,
-)
+from twice.assets.media import archives
+from twice.assets.media.archives import ArchiveMember, ByteRange, read_at, size_of
 from twice.assets.media.documents import MetadataField, read_parts
 from twice.assets.media.pixel_text import extract_pixel_text
 from twice.assets.media.sniff import HEAD, Damaged, Format, sniff
@@ -118,7 +109,7 @@ class FileScan:
     def __init__(self, known: KnownValues = NOTHING, limits: ScanLimits | None = None) -> None:
         self._known = known
         self._limits = limits or ScanLimits()
-        self._budget = UnpackBudget(self._limits.unpacked, self._limits.parts)
+        self._budget = archives.UnpackBudget(self._limits.unpacked, self._limits.parts)
         self._seen: set[tuple[str, str]] = set()
 
     def scan(self, file: BinaryIO, name: str) -> Iterator[ScanResult]:
@@ -153,13 +144,13 @@ class FileScan:
             why = f"{_CLOSED[kind]} files are not opened; publish a zip, or scan before packing"
             yield NotOpened(place.path, None, why)
         elif kind in _ARCHIVES:
-            for member in open_archive(_ARCHIVES[kind], file, self._budget):
-                is_packed &= member.name != UNREADABLE
+            for member in archives.open_archive(_ARCHIVES[kind], file, self._budget):
+                is_packed &= member.name != archives.UNREADABLE
                 yield from self._scan_name(member.name, place)
                 yield from self._scan_member(member, place)
         elif codec:
             file.seek(0)
-            member = unpack(codec, decompress(codec, file), self._budget)
+            member = archives.unpack(codec, archives.decompress(codec, file), self._budget)
             yield from self._scan_member(member, place)
         elif kind in _READERS:
             yield from self._scan_parts(file, kind, place)
@@ -277,7 +268,7 @@ class FileScan:
                 yield NotOpened(place.step(name).path, at, "it is encrypted")
                 return
             yield from self._scan_name(name, place)
-        member = unpack(name, decompress(codec, body), self._budget)
+        member = archives.unpack(name, archives.decompress(codec, body), self._budget)
         why = member.why if "limit" in member.why else ""
         yield from self._scan_member(replace(member, why=why), place)
 

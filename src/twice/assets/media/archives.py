@@ -45,12 +45,7 @@ _TOO_LARGE: Final = "it unpacks to more than the limit"
 
 @dataclass(slots=True)
 class UnpackBudget:
-    """What one scan may still use.
-
-    Args:
-        unpacked: bytes that may still come out of compressed data.
-        parts: how many members may still be looked at.
-    """
+    """What one scan may still use: bytes that come out of compressed data, and members that are looked at."""
 
     unpacked: int = 1 << 30
     parts: int = 200_000
@@ -64,13 +59,7 @@ class UnpackBudget:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMember:
-    """A file inside another.
-
-    Args:
-        name: in the archive, or what it is.
-        file: its bytes, as far as they could be unpacked; None if nothing could.
-        why: why it was not opened, or not to its end; else empty.
-    """
+    """A file inside another, as far as it could be unpacked; None if nothing could, and why not to its end."""
 
     name: str
     file: BinaryIO | None
@@ -78,13 +67,9 @@ class ArchiveMember:
 
 
 class ByteRange(io.RawIOBase):
-    """A range of a seekable file, as a file of its own; several may share one file, in one thread.
+    """A range of bytes of a seekable file, as a file of its own; several may share one file, in one thread.
 
-    Args:
-        file: the whole.
-        start: the first byte.
-        size: how many bytes, at most.
-        allowed: one number of bytes that all ranges share and use up; at 0, reads return nothing.
+    ``allowed`` is one number of bytes that all ranges share and use up; at 0, reads return nothing.
     """
 
     def __init__(
@@ -191,11 +176,7 @@ _DECODERS: Final[dict[str, Callable[[BinaryIO], Iterator[bytes]]]] = {
 
 
 def decompress(codec: str, file: BinaryIO) -> Iterator[bytes]:
-    """Yield the bytes of a compressed stream, of all its members if these follow each other.
-
-    Args:
-        codec: a name in this module's table.
-        file: read from where it stands.
+    """Yield the bytes of a compressed stream that begins here, of all its members if these follow each other.
 
     Raises:
         ExtraMissing: E-EXTRA-001, the library of the codec is not installed.
@@ -235,13 +216,7 @@ def unpack(name: str, pieces: Iterator[bytes], budget: UnpackBudget) -> ArchiveM
 
 
 def open_archive(kind: str, file: BinaryIO, budget: UnpackBudget) -> Iterator[ArchiveMember]:
-    """Yield the members of an archive.
-
-    Args:
-        kind: ``zip``, ``tar`` or ``7z``.
-        file: the whole archive.
-        budget: what may still be unpacked.
-    """
+    """Yield the members of an archive, which is ``zip``, ``tar`` or ``7z``."""
     opener = {"zip": _open_zip, "tar": _open_tar, "7z": _open_7z}[kind]
     file.seek(0)
     try:

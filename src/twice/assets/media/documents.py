@@ -48,10 +48,7 @@ Part = MetadataField | ArchiveMember
 def read_parts(kind: str, file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
     """Yield the fields of a file and the files in it, as far as its library reads them.
 
-    Args:
-        kind: ``picture``, ``recording`` (sound or film), ``font``, ``woff2`` or ``pdf``.
-        file: its bytes.
-        budget: what may still be unpacked.
+    Its kind is ``picture``, ``recording`` (sound or film), ``font``, ``woff2`` or ``pdf``.
     """
     file.seek(0)
     try:

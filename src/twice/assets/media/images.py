@@ -52,8 +52,7 @@ class ImageReader:
 
     Attributes:
         mode: Pillow's name for the form of its pixels.
-        width, height: in pixels, of the canvas.
-        count: how many frames.
+        width, height, count: of the canvas, in pixels; of the frames.
         is_deep: whether it has 16 bits in each of several channels, or is a PNG of 16 bits.
         is_raw: whether frames keep the mode, because it has no exact form in red, green, blue and alpha.
 

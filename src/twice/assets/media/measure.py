@@ -156,7 +156,6 @@ class LoudnessMeter:
         self._response = np.ones(len(z), dtype=np.complex128)
         for b, a in weighting_filters(sample_rate_hz):
             self._response *= (b[0] + b[1] * z + b[2] * z * z) / (a[0] + a[1] * z + a[2] * z * z)
-        self._waiting = np.zeros((0, channels))
         self._tail = np.zeros((sample_rate_hz, channels))
         self._energies: list[float] = []
         self._pending = np.zeros(0)
@@ -164,18 +163,21 @@ class LoudnessMeter:
 
     def add(self, frames: Samples) -> None:
         """Take frames: an array of (frames, channels) in which full scale is 1."""
-        self._waiting = np.concatenate([self._waiting, frames])
-        piece = self._size - len(self._tail)
-        while len(self._waiting) >= piece:
-            self._sum_hops(self._filter(self._waiting[:piece]))
-            self._waiting = self._waiting[piece:]
+        step = self._size - len(self._tail)
+        for start in range(0, len(frames), step):
+            power = self._filter(frames[start : start + step]) ** 2 @ self._weights
+            self._pending = np.concatenate([self._pending, power])
+        while True:
+            # A hop need not be a whole number of frames: hops end where the clock says.
+            length = round((len(self._energies) + 1) * _HOP_S * self._rate) - self._frames
+            if length > len(self._pending):
+                return
+            self._energies.append(float(self._pending[:length].mean()))
+            self._pending = self._pending[length:]
+            self._frames += length
 
     def loudness_lufs(self) -> float | None:
-        """Return the integrated loudness of all frames in LUFS; None for silence or less than a block.
-
-        Call it once, after the last frame.
-        """
-        self._sum_hops(self._filter(self._waiting))
+        """Return the integrated loudness of all frames in LUFS; None for silence or less than a block."""
         hops = np.asarray(self._energies)
         if len(hops) < _HOPS_PER_BLOCK:
             return None
@@ -194,22 +196,6 @@ class LoudnessMeter:
         filtered[:tail] += self._tail
         self._tail = filtered[count : count + tail].copy()
         return filtered[:count]
-
-    def _sum_hops(self, weighted: Samples) -> None:
-        """Sum the squares of whole hops; the rest waits."""
-        power = (weighted**2) @ self._weights
-        self._pending = np.concatenate([self._pending, power])
-        taken = 0
-        while True:
-            # A hop need not be a whole number of frames: hops end where the clock says.
-            end = round((len(self._energies) + 1) * _HOP_S * self._rate)
-            length = end - self._frames
-            if taken + length > len(self._pending):
-                break
-            self._energies.append(float(self._pending[taken : taken + length].mean()))
-            taken += length
-            self._frames = end
-        self._pending = self._pending[taken:]
 
 
 def weighting_filters(rate: int) -> list[tuple[Samples, Samples]]:

@@ -54,13 +54,10 @@ _DURATION_MAX_S: Final = 1e9  # that a log holds
 
 @dataclass(frozen=True, slots=True)
 class PayloadDigest:
-    """The payload of a file.
+    """The payload of a file: the method, and ``sha256:`` with 64 hexadecimal digits.
 
-    Args:
-        method: ``pixels-rgba8/1``, ``pixels-rgba16/1``, ``pixels-raw/1``, ``pcm/1``, ``packets/2`` or ``bytes/1``.
-        digest: ``sha256:`` and 64 hexadecimal digits.
-        media_type: by the first bytes.
-        measured: what was read on the way, without loudness; of a film, only its sound.
+    The media type is that of the first bytes. ``measured`` is what was read on the way, without loudness; of a film, only
+    its sound.
     """
 
     method: str

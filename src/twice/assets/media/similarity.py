@@ -91,9 +91,7 @@ def explain_loose_limits(limits: Mapping[str, float], *, sound: bool) -> str:
 
 
 def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
-    """Return the figures of two pictures, or the reason why they cannot be compared.
-
-    Full scale of floats and of 32-bit integers is the largest magnitude in ``a``, the picture that was sealed.
+    """Return the figures of two pictures, of which ``a`` was sealed, or the reason why they cannot be compared.
 
     Returns:
         ``max_error_255`` (full scale is 255), ``psnr_db``, ``worst_tile_psnr_db`` (decibels, at most 999), ``ssim``
@@ -109,14 +107,10 @@ def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
             if len({(each.mode, each.count, each.is_deep) for each in both}) > 1:
                 forms = (f"{each.mode} of {pluralize(each.count, 'frame')}" for each in both)
                 return {}, " and ".join(forms)
-            for (left, left_ms), (right, right_ms) in zip(
-                *(each.frames() for each in both), strict=True
-            ):
+            frames = (each.frames() for each in both)
+            for (left, left_ms), (right, right_ms) in zip(*frames, strict=True):
                 if left_ms != right_ms:
-                    return (
-                        {},
-                        "frames that stand for another time: they are shown longer or shorter",
-                    )
+                    return {}, "frames that are shown longer or shorter"
                 if left.shape != right.shape:
                     sizes = (f"{each.shape[1]}x{each.shape[0]} pixels" for each in (left, right))
                     return {}, " and ".join(sizes)
@@ -129,10 +123,9 @@ def compare_images(a: Path, b: Path) -> tuple[dict[str, float], str]:
 
 
 def compare_pixels(a: NDArray[Any], b: NDArray[Any]) -> dict[str, float]:
-    """Return the figures of two arrays of (rows, columns, channels) of the same type.
+    """Return the figures of two arrays of (rows, columns, channels) of one type.
 
-    Full scale is 255 or 65535 for integers of 8 or 16 bits, and for others the largest magnitude in ``a`` (in ``b``, if
-    ``a`` is zero).
+    Full scale is 255 or 65535 for integers of 8 or 16 bits, else the largest magnitude in ``a`` (in ``b``, if that is zero).
     """
     scale = {"u1": 1.0, "u2": 255 / 65535}.get(a.dtype.str[1:])
     if scale is None:
@@ -197,12 +190,9 @@ def _to_psnr(mean_squared: float) -> float:
 
 
 def compare_sounds(a: Path, b: Path) -> tuple[dict[str, float], str]:
-    """Return the figures of two sound files, or the reason why they cannot be compared.
+    """Return the figures of ``compare_samples`` for two sound files, or the reason why they cannot be compared.
 
     Both are in memory while they are compared, as floats that hold their samples exactly.
-
-    Returns:
-        the figures of ``compare_samples``, and ""; or no figures and the reason.
 
     Raises:
         PayloadRefused: E-PAYLOAD-001, one cannot be decoded. ExtraMissing: E-EXTRA-001, no soundfile.

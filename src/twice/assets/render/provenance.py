@@ -12,7 +12,7 @@ import ast
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -111,22 +111,19 @@ def list_packages(scripts: Iterable[Path]) -> dict[str, str]:
     """Return Python's version, and that of each installed distribution that scripts import."""
     owners = metadata.packages_distributions()
     found = {"python": measure(probes=False).python.version}
+    nodes: list[ast.AST] = []
     for script in scripts:
-        for name in _list_imports(script):
-            for owner in owners.get(name, ()):
-                found[owner.lower()] = metadata.version(owner)
+        with suppress(OSError, SyntaxError, ValueError):
+            nodes += ast.walk(ast.parse(script.read_bytes()))
+    modules = [each.name for node in nodes if isinstance(node, ast.Import) for each in node.names]
+    modules += [
+        node.module
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    ]
+    for name in modules:
+        for owner in owners.get(name.partition(".")[0], ()):
+            found[owner.lower()] = metadata.version(owner)
     if len(found) > 1 and _ALWAYS in owners:
         found[_ALWAYS] = metadata.version(_ALWAYS)  # Most of them compute with it.
     return found
-
-
-def _list_imports(script: Path) -> Iterator[str]:
-    try:
-        tree = ast.parse(script.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
-            yield node.module.partition(".")[0]

@@ -61,18 +61,20 @@ class RerenderOptions:
     timeout_s: float | None = None
 
 
-def remember_recipe(recipe: Mapping[str, Any], seed: str) -> bool:
-    """Remember a recipe that was just recorded with a seed, or ""; return whether that could be written down."""
-    return mark_own(_KIND, _digest_recipe(recipe, seed))
+def remember_recipe(log: Mapping[str, Any]) -> bool:
+    """Remember the recipe and the seed of a log that was just recorded; return whether that could be written down."""
+    return mark_own(_KIND, _digest_recipe(log))
 
 
-def is_remembered(recipe: Mapping[str, Any], seed: str) -> bool:
-    """Whether this account recorded a recipe with that seed."""
-    return is_own(_KIND, _digest_recipe(recipe, seed))
+def is_remembered(log: Mapping[str, Any]) -> bool:
+    """Whether this account recorded the recipe of a log, as a document, with its seed."""
+    return is_own(_KIND, _digest_recipe(log))
 
 
-def _digest_recipe(recipe: Mapping[str, Any], seed: str) -> str:
-    deciding = {name: recipe[name] for name in _DECIDING if name in recipe} | {"seed": seed}
+def _digest_recipe(log: Mapping[str, Any]) -> str:
+    seed = log.get("seed", {}).get("effective")
+    deciding = {name: log["recipe"][name] for name in _DECIDING if name in log["recipe"]}
+    deciding["seed"] = seed if isinstance(seed, str) else ""
     return digest_bytes(canonical_document(deciding), Algorithm.SHA256).hex
 
 
@@ -116,10 +118,9 @@ def prepare_job(
             "Expected a log that was sealed.",
             "Seal it: twice asset seal ASSET --log DRAFT",
         )
-    seed = log.seed.effective if isinstance(log.seed, Seeds) else None
-    used = seed if isinstance(seed, str) else ""
-    if not is_remembered(to_document(recipe), used):
+    if not is_remembered(to_document(log)):
         _refuse_stranger(recipe, str(path), how)
+    seed = log.seed.effective if isinstance(log.seed, Seeds) else None
     store = find_store(path.parent)
     base, asset = path.parent if store is None else store.root, path.parent / about.file
     job = RenderJob(
@@ -127,7 +128,7 @@ def prepare_job(
         inputs={str(each.path): _find_input(base, each) for each in value_of(recipe.inputs) or ()},
         outputs=(str(recipe.output),),
         env=dict(recipe.env or {}),
-        seed=int(used) if used else None,
+        seed=int(seed) if isinstance(seed, str) else None,
         timeout_s=how.timeout_s or recipe.timeout_s or TIMEOUT_S,
     )
     if not asset.is_file():

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.log.io import Problem
@@ -23,6 +23,7 @@ from twice.assets.render.command import RenderJob, is_recordable, looks_python
 from twice.assets.render.draft import Declarations, RenderDraft
 from twice.assets.render.recipe import remember_recipe
 from twice.assets.render.runner import Rendering, render
+from twice.assets.store.checkpoint import to_text
 from twice.assets.store.store import Store
 from twice.errors import OutputExists
 from twice.foundation.digests import Algorithm, digest_bytes
@@ -154,14 +155,14 @@ def _store(
         data, suffix = run.record.read_bytes(), ".twice"
     else:
         document = {
-            "argv": list(draft.job.argv),
             "format": "twice.asset-render/1",
-            "outputs": {name: about.file_sha256 for name, about in measured.items()},
+            "argv": list(draft.job.argv),
             "program": {"path": str(draft.program), "version": draft.version},
-            "said": run.printed,
+            "outputs": {name: about.file_sha256 for name, about in measured.items()},
             "took_s": round(run.took_s, 3),
+            "said": run.printed,
         }
-        data, suffix = _to_json(document), ".render.json"
+        data, suffix = to_text(document), ".render.json"
     sha256 = digest_bytes(data, Algorithm.SHA256).hex
     # Its digest is in its name, so that the record of an earlier render stays.
     record = f"{RECORDS}/{Path(outputs[0]).name}.{sha256[:12]}{suffix}"
@@ -175,11 +176,6 @@ def _store(
         with (run.folder / name).open("rb") as file:
             # In pieces; the old file or the new one is there at every moment.
             write(asset, iter(partial(file.read, 1 << 20), b""))
-        write(path, _to_json(log, ensure_ascii=False))
-        used = log.get("seed", {}).get("effective", "")
-        own = remember_recipe(log["recipe"], used if isinstance(used, str) else "")
+        write(path, (json.dumps(log, indent=2, ensure_ascii=False) + "\n").encode())
+        own = remember_recipe(log)
         yield RecordedRender(asset, path, store.root / record, own, run.read, is_watched)
-
-
-def _to_json(document: dict[str, Any], *, ensure_ascii: bool = True) -> bytes:
-    return (json.dumps(document, indent=1, ensure_ascii=ensure_ascii) + "\n").encode()

@@ -81,9 +81,21 @@ def render(job: RenderJob) -> Iterator[Rendering]:
         folder = root / "work"
         for each in (folder, root / "home", root / "notes"):
             each.mkdir(mode=0o700)
-        placed = {name: _copy_input(folder / name, path) for name, path in job.inputs.items()}
+        placed = {}
+        for name, source in job.inputs.items():
+            try:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                placed[name] = digest_file(Path(shutil.copy(source, folder / name)))
+            except OSError as error:
+                raise InputChanged(
+                    f"The input {source} cannot be read: {error.strerror or error}.",
+                    "Expected every file that the command reads.",
+                    "Put it back, or name another one with --input.",
+                    path=str(source),
+                ) from error
         for name in job.outputs:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            with suppress(OSError):  # An input has the folder's name: nothing can be written there.
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
         env = {"PATH": PATH, "HOME": str(root / "home"), "TMPDIR": str(root / "home"), **job.env}
         is_recorded = is_recordable(job.argv)
         began = time.monotonic()
@@ -114,21 +126,6 @@ def render(job: RenderJob) -> Iterator[Rendering]:
         )  # fmt: skip
     finally:
         shutil.rmtree(root, ignore_errors=True)
-
-
-def _copy_input(target: Path, source: Path) -> str:
-    """Copy one input and return the sha256 of the copy."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        shutil.copy(source, target)
-    except OSError as error:
-        raise InputChanged(
-            f"The input {source} cannot be read: {error.strerror or error}.",
-            "Expected every file that the command reads.",
-            "Put it back, or name another one with --input.",
-            path=str(source),
-        ) from error
-    return digest_file(target)
 
 
 def _list_written(folder: Path, placed: Mapping[str, str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from twice.assets.log.io import parse, read_bytes
 from twice.assets.log.models import DeterminismLog
@@ -69,4 +69,9 @@ def format_checkpoint(
             "data": {"summary": summary, "details": {"determinism_logs": details}},
         },
     }
-    return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()
+    return to_text(document)
+
+
+def to_text(document: Mapping[str, Any]) -> bytes:
+    """Write a document in one order, with a line for each value."""
+    return (json.dumps(document, indent=1, sort_keys=True) + "\n").encode()

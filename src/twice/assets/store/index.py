@@ -8,11 +8,10 @@ Invariant: an entry names the text of a log as it was sealed; nothing but a seal
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +21,6 @@ from twice.assets.store.store import Store
 from twice.errors import OutputUnwritable, TwiceError
 
 NAME: Final = "detlogs.sqlite"
-LIST_NAME: Final = "index.json"
-"""A whole index as JSON, as it is handed over."""
-FORMAT: Final = "twice.asset-index/1"
 _VERSION: Final = 2
 """Of the tables; a file of another version is made anew."""
 _WAIT_S: Final = 60.0
@@ -57,7 +53,7 @@ _TABLES: Final = (
 )
 
 
-class Index:
+class StoreIndex:
     """The index of a store inside one transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -87,7 +83,7 @@ class Index:
 
 
 @contextmanager
-def lock_index(store: Store) -> Iterator[Index]:
+def lock_index(store: Store) -> Iterator[StoreIndex]:
     """Hold the write lock of a store's index; what is put is there when the block ends well, else nothing is.
 
     Raises:
@@ -96,7 +92,7 @@ def lock_index(store: Store) -> Iterator[Index]:
     path = store.root / NAME
     try:
         with closing(_open_locked(store, path)) as connection:
-            yield Index(connection)
+            yield StoreIndex(connection)
             connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise OutputUnwritable(
@@ -115,7 +111,7 @@ def _open_locked(store: Store, path: Path) -> sqlite3.Connection:
             for statement in _TABLES:
                 connection.execute(statement)
             for entry in collect_entries(store):
-                Index(connection).put(entry)
+                StoreIndex(connection).put(entry)
     except sqlite3.DatabaseError as error:
         connection.close()
         # Locked, read-only or full: the file itself may be whole.
@@ -134,7 +130,7 @@ def read_index(store: Store) -> tuple[list[IndexEntry], dict[str, dict[int, str]
         with closing(sqlite3.connect(address, timeout=_WAIT_S, uri=True)) as connection:
             if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
                 return None
-            return Index(connection).list_entries(), Index(connection).list_revisions()
+            return StoreIndex(connection).list_entries(), StoreIndex(connection).list_revisions()
     except sqlite3.Error:
         return None
 
@@ -178,9 +174,3 @@ def collect_entries(store: Store) -> list[IndexEntry]:
             entry = make_entry(store, path, examine_bytes(read_bytes(path), str(path))[1].log)
             found += [entry] if entry is not None else []
     return found
-
-
-def to_text(entries: Iterable[IndexEntry]) -> bytes:
-    """Write entries as JSON, in one order."""
-    document = {"format": FORMAT, "logs": [asdict(each) for each in sorted(entries)]}
-    return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()

@@ -8,7 +8,7 @@ Invariant: what a package holds, its checkpoint names, under the digest of the v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from twice.assets.errors import StoreRefused
@@ -16,8 +16,8 @@ from twice.assets.gate.collector import collect_facts
 from twice.assets.gate.gate import judge_facts
 from twice.assets.gate.report import AssetGateReport
 from twice.assets.log.io import canonical, examine, log_digest, read_log, sidecar_name, to_document
-from twice.assets.store import index
-from twice.assets.store.checkpoint import checkpoint_path, format_checkpoint
+from twice.assets.store.checkpoint import checkpoint_path, format_checkpoint, to_text
+from twice.assets.store.index import collect_entries
 from twice.assets.store.seal import blank_secrets
 from twice.assets.store.store import Store
 from twice.errors import OutputExists
@@ -68,8 +68,7 @@ def package(
                 "Name another one, or write into it: --force",
             )
     every = [
-        (entry, read_log(store.root / entry.log, draft=True))
-        for entry in index.collect_entries(store)
+        (entry, read_log(store.root / entry.log, draft=True)) for entry in collect_entries(store)
     ]
     logs = [each for each in every if each[1].work_unit == work_unit]
     if not logs:
@@ -96,6 +95,7 @@ def package(
             copied.append((replace(entry, log=name, log_digest=log_digest(clean)), clean))
             if pointers:
                 blanked[entry.log_id] = pointers
-        write(to / index.LIST_NAME, index.to_text(entry for entry, _ in copied))
+        entries = [asdict(entry) for entry in sorted(entry for entry, _ in copied)]
+        write(to / "index.json", to_text({"format": "twice.asset-index/1", "logs": entries}))
         write(to / path.name, format_checkpoint(work_unit, copied, results))
     return Package(path, to, tuple(sorted(each.log_id for each, _ in logs)), blanked, report)

@@ -39,7 +39,7 @@ from twice.assets.log.models import FORMAT, SUFFIX, DeterminismLog, Grade
 from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.media.payload import digest_payload
 from twice.assets.store.embed import embed
-from twice.assets.store.index import Index, lock_index, make_entry, payload_key
+from twice.assets.store.index import StoreIndex, lock_index, make_entry, payload_key
 from twice.assets.store.store import Store, find_store
 from twice.errors import OutputExists
 from twice.recorder.redaction.fields import is_secret
@@ -80,7 +80,7 @@ class Sealing:
         created: the instant, for a draft that names none.
         nonce: 32 hex digits drawn by chance, for a draft that has none.
         revise: whether to supersede the log of the same id.
-        embed: what is written into the master itself.
+        embed: what the master itself carries: the id, or the whole log.
         force: whether to write over a log of the same id that is not the revision before.
         variables: the environment whose secrets are known.
     """
@@ -88,7 +88,7 @@ class Sealing:
     created: str
     nonce: str
     revise: bool = False
-    embed: Literal["nothing", "id", "log"] = "nothing"
+    embed: Literal["id", "log"] | None = None
     force: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -242,7 +242,7 @@ def _require_possible(document: Mapping[str, Any], asset: Path, how: Sealing) ->
     if wrong:
         raise refusal(f"The log of {asset.name}", wrong[0], len(wrong))
     promise = checked.log.promise
-    if how.embed != "nothing" and promise is not None and promise.grade is Grade.BYTES:
+    if how.embed and promise is not None and promise.grade is Grade.BYTES:
         raise StoreRefused(
             f"{asset.name} is promised in bytes, and a log inside would change them.",
             "Expected a promise of the payload, or a log beside the file alone.",
@@ -251,7 +251,7 @@ def _require_possible(document: Mapping[str, Any], asset: Path, how: Sealing) ->
 
 
 def _settle_verdicts(
-    document: dict[str, Any], earlier: DeterminismLog | None, index: Index, *, revise: bool
+    document: dict[str, Any], earlier: DeterminismLog | None, index: StoreIndex, *, revise: bool
 ) -> None:
     """Refuse verdicts that no re-rendering wrote; a revision hides none on the same bytes and the same promise."""
     before: dict[str, Any] = {} if earlier is None else to_document(earlier)
@@ -270,7 +270,7 @@ def _settle_verdicts(
         document["verdicts"] = known
 
 
-def _refuse_second(index: Index, store: Store, log: DeterminismLog, sidecar: Path) -> None:
+def _refuse_second(index: StoreIndex, store: Store, log: DeterminismLog, sidecar: Path) -> None:
     """Refuse a second log for one payload."""
     here = store.named(sidecar)
     for other in index.list_entries(payload_key(log)):
@@ -300,7 +300,7 @@ def _refuse_overwrite(
 @contextmanager
 def _successor(asset: Path, document: Mapping[str, Any], how: Sealing) -> Iterator[Path | None]:
     """Lay the master with its log inside beside it, proven; None where nothing goes into it. It is gone afterwards."""
-    if how.embed == "nothing":
+    if how.embed is None:
         yield None
         return
     note: dict[str, Any] = {"log_id": document["log_id"], "payload": document["asset"]["payload"]}
@@ -326,7 +326,12 @@ def _successor(asset: Path, document: Mapping[str, Any], how: Sealing) -> Iterat
 
 
 def _replace(
-    store: Store, index: Index, sidecar: Path, log: DeterminismLog, master: Path | None, asset: Path
+    store: Store,
+    index: StoreIndex,
+    sidecar: Path,
+    log: DeterminismLog,
+    master: Path | None,
+    asset: Path,
 ) -> None:
     """Put everything on the disk, then master and sidecar in their places; the index follows at the end of its lock."""
     entry = make_entry(store, sidecar, log)

@@ -23,6 +23,7 @@ from typing import Annotated, Any
 import click
 
 from twice.assets.log.models import WHY_CODES, AssetKind, Grade
+from twice.assets.media.similarity import PROFILES
 from twice.assets.render.command import TIMEOUT_S, rewrite_command
 from twice.assets.render.draft import Declarations, read_declarations
 from twice.assets.render.recorder import record_render
@@ -45,7 +46,7 @@ class PromiseOptions:
 
     promise: Annotated[str | None, option(
         "--promise GRADE", "bytes, payload or tolerance", Grade)]  # fmt: skip
-    profile: Annotated[str | None, option("--profile NAME", "what tolerance means")]
+    profile: Annotated[str | None, option("--profile", "what tolerance means", sorted(PROFILES))]
     non_deterministic: Annotated[str | None, option(
         "--non-deterministic WHY", "why nothing is promised of it")]  # fmt: skip
     why_code: Annotated[str, option(
@@ -97,6 +98,8 @@ def command(
     as_json: AsJson,
 ) -> int:  # fmt: skip
     """Render, and say what is there."""
+    seeds = {"--seed": number, "--no-seed": seedless or None}
+    refuse_together(seeds, "a seed, or why it needs none")
     said = Declarations() if project_file is None else read_declarations(project_file)
     said = replace(
         said, who=who or said.who, when=said.when or read_clock(), declared=promised.to_log(),

@@ -47,6 +47,7 @@ class StoreOptions:
         return found
 
 
+_WITNESSED = ("recorded", "imported")
 Settings = Annotated[tuple[str, ...], option(
     "--set PATH=VALUE", "one more value of the log, such as art.steps=20; JSON where it is, else text")]  # fmt: skip
 Who = Annotated[str, option(
@@ -111,9 +112,9 @@ def seal_asset(
     settings: Settings,
     log_id: Annotated[str | None, option("--id ID", "the log's id; made of name and payload by default")],
     who: Who,
-    revise: Annotated[bool, option("--revise", "supersede the log of that id; the old one is kept")],
+    revise: Annotated[bool, option("--revise", "supersede the log of that id; of the old one the index keeps the digest")],
     embed: Annotated[Literal["id", "log"] | None, option("--embed", "what is written into the asset itself")],
-    force: Annotated[bool, option("--force", "write over a log of that id; the old one is kept")],
+    force: Annotated[bool, option("--force", "write over a log of that id; of the old one the index keeps the digest")],
     store: StoreOptions,
     as_json: AsJson,
 ) -> int:  # fmt: skip
@@ -134,7 +135,7 @@ def seal_asset(
     """
     from twice.assets.log.drafts import without_wanted
     from twice.assets.log.io import parse, read_bytes
-    from twice.assets.store.seal import Sealing, merge_documents, seal
+    from twice.assets.store.seal import Sealing, seal
 
     opened, now = store.open(asset), read_clock()
     known = {} if draft is None else without_wanted(parse(read_bytes(draft), str(draft)))
@@ -144,14 +145,12 @@ def seal_asset(
             "Expected a draft of a determinism log.",
             "Print one to fill in: twice asset show --draft art",
         )
-    document = add_settings(known, settings)
+    said = {"level": "declared", "who": who, "when": now}
+    document = _declare(add_settings(known, settings), settings, said)
     if log_id is not None:
         document["log_id"] = log_id
-    if who:
-        said = {"level": "declared", "who": who, "when": now}
-        document = merge_documents({"evidence": {"": said}}, document)
     nonce = os.urandom(16).hex()
-    how = Sealing(now, nonce, revise, embed or "nothing", force, os.environ)
+    how = Sealing(now, nonce, revise, embed, force, os.environ)
     sealed = seal(opened, asset, document, how)
     lines = [
         f"sealed: {sealed.path}, revision {sealed.log.revision}",
@@ -160,6 +159,35 @@ def seal_asset(
         f"next: twice asset gate {asset}",
     ]
     return tell(sealed.to_json(), map(printable, lines), as_json=as_json)
+
+
+def _declare(
+    document: dict[str, Any], settings: Sequence[str], said: Mapping[str, str]
+) -> dict[str, Any]:
+    """Say who says what no other evidence speaks of, and who set what is no longer as a run or a file says."""
+    from twice.assets.store.seal import merge_documents
+
+    evidence = document.get("evidence", {})
+    if not isinstance(evidence, dict):
+        return document
+    for path in split_pairs(settings, "--set", "art.steps=20"):
+        above = at = "/" + path.replace(".", "/")
+        while above and above not in evidence:
+            above = above.rpartition("/")[0]
+        level = evidence[above].get("level") if isinstance(evidence.get(above), dict) else None
+        if level not in _WITNESSED or path.startswith("evidence"):
+            continue
+        if not said["who"]:
+            raise UsageError(
+                f"{path} is set by hand in a log whose values are {level}.",
+                "Expected who says so: the value is no longer what a run or a file says.",
+                'Add --declared-by "NAME", or take the setting out.',
+            )
+        evidence = {**evidence, at: dict(said)}
+    whole = evidence.get("", {})
+    if said["who"] and isinstance(whole, dict) and whole.get("level") not in _WITNESSED:
+        evidence = merge_documents({"": said}, evidence)
+    return document | {"evidence": evidence} if evidence else document
 
 
 @build_command
