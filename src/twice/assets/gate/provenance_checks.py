@@ -131,7 +131,7 @@ def _check_record(facts: AssetFacts, name: str) -> Iterator[GateRow]:
         argv = facts.log.get("/recipe/argv") or ("",)
         is_script = any(each.endswith(".py") and last[:1] != "-" for last, each in pairwise(argv))
         is_blind = run.is_watched and (is_script or Path(argv[0]).name.startswith("python"))
-        wrong = "a Python program under another interpreter was watched from outside: what it read is not known"
+        wrong = "a Python program was watched from outside: what it read is not known"
         fix = "record it as python SCRIPT.py: twice asset record -- python SCRIPT.py …"
         right = f"as {name} has it"
         yield facts.judge("record", right, wrong if is_blind else "", fix, RowStatus.YELLOW)
