@@ -86,12 +86,14 @@ class Examination:
             return
         self._process = differing[0]
         trial = replace(self.trial, process=self._process)
-        alone = [replace(trial, varied=(name,)) for name in self.perturbed for _ in range(2)]
+        # Of the two varied processes the second has another hash seed, and is equal otherwise.
+        names = ["hash seed"] if self._process else self.perturbed
+        alone = [replace(trial, varied=(name,)) for name in names for _ in range(2)]
         plain, *points = yield [replace(self.trial, process=1), *alone]
         if self._find_difference(plain):
             self._expose(_RERUN, "it differs now and then, with nothing perturbed")
             return
-        pairs = zip(self.perturbed, points[::2], points[1::2], strict=True)
+        pairs = zip(names, points[::2], points[1::2], strict=True)
         found = [self._expose_pair(name, pair) for name, *pair in pairs]
         if not any(found):
             groups = find_minimal_causes(self.perturbed, self._ask, harmless=self.perturbed)
