@@ -4,7 +4,7 @@ Usage: python benchmarks/tools_verifying.py [--rounds N] [--small] [--output FIL
 
 The registries are the scene in memory, and the first and second set of lying and honest tools. Seconds of wall clock
 for each tool's own trials; the processes that they are forked from are counted beside, for they serve every tool. CPU
-seconds of all children together. An honest tool is tried in 5 to 9 runs a case; one that is exposed by a factor in two
+seconds of all children together. An honest tool is tried in 6 to 10 runs a case; one that is exposed by a factor in two
 more for each factor.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import gc
 import logging
@@ -17,6 +18,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import time as bound_early
 from typing import Any
@@ -47,6 +49,17 @@ def swallowed() -> int:
 
 def through_a_library() -> str:
     return str(uuid.uuid4())
+
+
+def of_a_loop(wait: Callable[[], Any]) -> float:
+    async def work() -> float:
+        return float(await wait())
+
+    return asyncio.run(work())
+
+
+async def now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def unprofiled() -> float:
@@ -100,6 +113,12 @@ LIES: dict[str, tuple[str, Callable[[], object]]] = {
     "processors": ("environment", lambda: os.cpu_count()),
     "name of this host": ("environment", lambda: socket.gethostname()),
     "in a thread": ("clock", in_a_thread),
+    "time of an event loop": ("clock", lambda: of_a_loop(now)),
+    "in a coroutine": ("clock", lambda: of_a_loop(lambda: asyncio.sleep(0, time.time()))),
+    "waiting so long": (
+        "clock",
+        lambda: of_a_loop(lambda: asyncio.wait_for(asyncio.ensure_future(asyncio.sleep(0, 1)), 9)),
+    ),
 }
 
 HONEST: dict[str, Callable[[], object]] = {
@@ -114,6 +133,9 @@ HONEST: dict[str, Callable[[], object]] = {
     "a read of a file": lambda: Path(__file__).read_text("utf-8")[:3],
     "uuid5": lambda: uuid.uuid5(uuid.NAMESPACE_DNS, "x").hex,
     "numpy": lambda: float(np.linalg.norm(np.ones(3))),
+    "a pool of threads": lambda: [*ThreadPoolExecutor(2).map(str, range(4))],
+    "an event loop": lambda: of_a_loop(lambda: asyncio.sleep(0.001, 3)),
+    "an event loop beside a thread": lambda: of_a_loop(lambda: asyncio.to_thread(float, 3)),
 }
 
 

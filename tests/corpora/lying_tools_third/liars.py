@@ -356,7 +356,7 @@ def _keep() -> list[str]:
 
 @declare("liar.own_file")
 def own_file() -> int:
-    path = Path(tempfile.gettempdir()) / "third-set-of-lying-tools"
+    path = Path("numbers.txt")
     with path.open("a") as file:
         file.write(".")
     return path.stat().st_size

@@ -78,6 +78,10 @@ ONCE: Any = lambda each: None if len(each.varied) > 1 else SAME  # noqa: E731
         (vary("umask"), [("umask", "result is 1; 2")]),
         (vary("umask", "locale"), [("locale + umask", "result is 1; 2")]),
         (
+            lambda each: vary("hash seed")(each) if each.process else SAME,
+            [("hash seed", "result is 1; 2")],
+        ),
+        (
             in_turn(OTHER, *[SAME] * 99, asked=ONCE),
             [("rerun", "everything perturbed at once differed, and not again")],
         ),

@@ -47,7 +47,7 @@ def test_lying_and_honest_tools() -> None:
     assert [str(each) for one in honest for each in one.exposures] == []
     assert {(each.verdict, each.level) for each in honest} == {("no-difference", "perturbed")}
     assert (len(lies), len(honest)) == (28, 6)
-    assert found.processes.started <= 17
+    assert found.processes.started <= 18
     assert found.exit_code == 1
 
     refused = next(each for each in tools["lie.seconds"].exposures if each.by == "enforcement")
@@ -70,15 +70,19 @@ def test_lying_and_honest_tools() -> None:
 
 
 @pytest.mark.heavy
-def test_the_second_set_of_lying_tools() -> None:
+@pytest.mark.parametrize(
+    ("name", "count", "accused"),
+    [("lying_tools_second", 13, set()), ("lying_tools_third", 20, {"honest.listed"})],
+)
+def test_further_sets_of_lying_tools(name: str, count: int, accused: set[str]) -> None:
     """Processes in other surroundings, as above."""
-    lies, found = look("lying_tools_second")
+    lies, found = look(name)
     by = {each.name: {exposure.by for exposure in each.exposures} for each in found.tools}
     honest = [each for each in found.tools if each.name not in lies]
 
     assert [name for name, causes in lies.items() if not by[name] & causes] == []
-    assert len(honest) == 13
-    assert {each.verdict for each in honest} == {ToolVerdict.NO_DIFFERENCE}
+    assert len(honest) == count
+    assert {each.name for each in honest if each.verdict != ToolVerdict.NO_DIFFERENCE} == accused
 
 
 @pytest.mark.integration

@@ -5,8 +5,9 @@ an audit hook, of which a process has one for ever and which does nothing betwee
 may swallow the exception that a refusal raises; the refusal stands all the same.
 
 Innocent is what nobody's result depends on: the runtime's and the recorder's own work, a module
-while it is imported, the time in a log line, whoever listens to the garbage collector, and whatever
-the backend does in its own methods, which is its business.
+while it is imported, the time in a log line, whoever listens to the garbage collector, what an event
+loop or a pool of threads asks for itself, and whatever the backend does in its own methods, which is
+its business.
 
 Invariant: watches nest; taking one down puts the outer one, or whoever profiled before, back.
 """
@@ -47,6 +48,18 @@ _RUNTIME = str(Path(__file__).parents[1]) + os.sep
 _SCENES = str(Path(__file__).parents[1] / "scenes") + os.sep
 _STANDARD = str(Path(os.__file__).parent) + os.sep
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
+_SCHEDULERS = tuple(
+    _STANDARD + each
+    for each in (
+        "threading.py",
+        "queue.py",
+        "selectors.py",
+        "asyncio" + os.sep,
+        "concurrent" + os.sep,
+    )
+)
+_TIMED = frozenset({"wait_for", "_wait", "timeout", "timeout_at", "reschedule"})
+"""Functions of asyncio that end by a clock, so that results may depend on it."""
 
 
 @contextmanager
@@ -235,7 +248,7 @@ def _find_blamed_line(frame: FrameType | None, backend: object) -> str | None:
 
     It never names more of this machine than a path below the current folder, or a file and its folder.
     """
-    users, others = "", ""
+    users, others, turns = "", "", 0
     collecting = {id(code) for each in gc.callbacks if (code := getattr(each, "__code__", None))}
     while frame is not None:
         name = frame.f_code.co_filename
@@ -248,6 +261,12 @@ def _find_blamed_line(frame: FrameType | None, backend: object) -> str | None:
                 return None
             if _is_runtime(name):
                 return None
+            if name.startswith(_SCHEDULERS):
+                turns += 1 if frame.f_code.co_name not in _TIMED else -len(_TIMED)
+            elif turns > 1 and not _is_standard(name):
+                return (
+                    None  # A scheduler asked for itself; one frame of it is a tool's own question.
+                )
             if is_user_file(name) or name.startswith(_SCENES):
                 users = f"{_shorten(name)}:{frame.f_lineno}"
             elif not others and not (_is_standard(name) or name.startswith(("<", _PACKAGE))):

@@ -1,7 +1,7 @@
 """The script of one case: what is tried in which round, from the rerun to the factor that exposes it.
 
-Watched once; then without enforcement, which would hide what it refuses: twice in two processes, then with
-everything varied at once. Only what differs then is tried factor by factor, each twice and beside one more plain
+Watched once; then without enforcement, which would hide what it refuses: twice in two processes, then twice with
+everything varied at once, under two hash seeds, for a small set has one order under many. Only what differs then is tried factor by factor, each twice and beside one more plain
 run, and by halving where no single factor differs. Then the laws: what a declaration says besides its class.
 
 A script asks for trials and is given their points. All scripts advance together, so that one process serves the
@@ -50,6 +50,8 @@ class Examination:
     not_tried: dict[str, str] = field(default_factory=dict)
     runs: int = 0
     seconds: float = 0.0
+    _process: int = 0
+    """Which of the varied processes differed."""
 
     def follow_script(self) -> _Script:
         """Ask for the trials of each round, and judge their points."""
@@ -74,19 +76,24 @@ class Examination:
             self.failure = self.first.failure
 
     def _vary(self) -> _Script:
-        (varied,) = yield [replace(self.trial, varied=NAMES)]
-        if varied.lost and not self.exposures:
-            self.not_tried["everything at once"] = varied.lost
-        self.not_tried |= {**varied.unable, **self.processes.without_effect}
+        looks = yield [replace(self.trial, varied=NAMES, process=at) for at in range(2)]
+        if looks[0].lost and not self.exposures:
+            self.not_tried["everything at once"] = looks[0].lost
+        self.not_tried |= {**looks[0].unable, **self.processes.without_effect}
         self.perturbed = [name for name in NAMES if name not in self.not_tried]
-        if not self._find_difference(varied):
+        differing = [at for at, each in enumerate(looks) if self._find_difference(each)]
+        if not differing:
             return
-        alone = [replace(self.trial, varied=(name,)) for name in self.perturbed for _ in range(2)]
+        self._process = differing[0]
+        trial = replace(self.trial, process=self._process)
+        # Of the two varied processes the second has another hash seed, and is equal otherwise.
+        names = ["hash seed"] if self._process else self.perturbed
+        alone = [replace(trial, varied=(name,)) for name in names for _ in range(2)]
         plain, *points = yield [replace(self.trial, process=1), *alone]
         if self._find_difference(plain):
             self._expose(_RERUN, "it differs now and then, with nothing perturbed")
             return
-        pairs = zip(self.perturbed, points[::2], points[1::2], strict=True)
+        pairs = zip(names, points[::2], points[1::2], strict=True)
         found = [self._expose_pair(name, pair) for name, *pair in pairs]
         if not any(found):
             groups = find_minimal_causes(self.perturbed, self._ask, harmless=self.perturbed)
@@ -103,7 +110,8 @@ class Examination:
 
     def _run(self, group: Sequence[str], count: int) -> list[TrialPoint]:
         """Vary some factors together, outside of the common rounds, for that is seldom needed."""
-        points = self.processes.run([replace(self.trial, varied=tuple(group))] * count)
+        trial = replace(self.trial, varied=tuple(group), process=self._process)
+        points = self.processes.run([trial] * count)
         self.count(points)
         return points
 

@@ -43,6 +43,7 @@ _APART_S: Final = 1.1
 """Between runs and reruns, so that a clock of whole seconds has moved."""
 _FAR_ZONE: Final = "FAR+23:45"
 """So far behind Greenwich that the date is another one at almost every hour, also by a clock that C code reads."""
+_SECOND_HASH_SEED: Final = "20260101"
 _LATE_S: Final = 30.0
 """How much longer than a trial may take its process is waited for."""
 
@@ -148,7 +149,7 @@ class TrialProcesses(Closing):
         began_s = now_s()
         self.starts += 1
         worker = FreshWorker(
-            MODULE, self._environ(around), cwd=str(self._stand), python=self._python
+            MODULE, self._environ(place), cwd=str(self._stand), python=self._python
         )
         try:
             hello = worker.ask(
@@ -184,10 +185,12 @@ class TrialProcesses(Closing):
             if not factor.took_effect(self._settings, settings):
                 self.without_effect.setdefault(name, factor.explain_no_effect(self._settings))
 
-    def _environ(self, around: Sequence[str]) -> dict[str, str]:
-        base = self._base
+    def _environ(self, place: _Place) -> dict[str, str]:
+        base, (around, number) = self._base, place
         for name in around:
             base = base.with_variables(self._chosen[name].variables)
+        if number and self._chosen["hash seed"].variables and "hash seed" in around:
+            base = base.with_variables({"PYTHONHASHSEED": _SECOND_HASH_SEED})
         return environ_for_child(os.environ, base)
 
     def _end(self, place: _Place) -> None:
