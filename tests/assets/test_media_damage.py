@@ -49,6 +49,8 @@ DAMAGED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a PNG of 900 million pixels": (
         lambda: PNG + HUGE + chunk(b"IDAT", zlib.compress(bytes(999))) + chunk(b"IEND", b""), "pillow says: Image size",
     ),
+    "a cut WAV": (lambda: cut(encode("wav", "pcm_s16le")), "the samples are cut off"),
+    "a cut AIFF": (lambda: cut(encode("aiff", "pcm_s16be")), "the samples are cut off"),
     "a cut FLAC": (lambda: cut(encode("flac", "flac")), "frames are there|libsndfile says"),
     "a WAV without samples": (lambda: b"RIFF\x10\0\0\0WAVEfmt \x04\0\0\0abcd", "libsndfile says"),
     "a cut Opus": (lambda: cut(encode("ogg", "libopus"), 0.95), "the last page is cut off"),
