@@ -296,6 +296,21 @@ def test_a_package_that_travels_holds_what_its_checkpoint_names(
         package(store, "TU-other", {})
 
 
+@pytest.mark.parametrize("taken", ["handover", f"handover/{UNIT}.checkpoint.json/x"])
+def test_a_package_that_cannot_be_written_leaves_the_checkpoint_as_it_was(
+    store: Store, tmp_path: Path, taken: str
+) -> None:
+    sealed_art(store)
+    package(store, UNIT, {})
+    sealed_audio(store)
+    (tmp_path / taken).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / taken).write_bytes(b"")
+    before = list_files(store.root)
+    with pytest.raises(OutputUnwritable, match="handover"):
+        package(store, UNIT, {}, to=tmp_path / "handover", force=True)
+    assert list_files(store.root) == before
+
+
 @pytest.mark.parametrize("data", [None, b"", b"{", b"SQLite format 3\0" + b"\xff" * 4080])
 def test_an_index_that_is_damaged_or_not_there_is_made_anew(
     store: Store, data: bytes | None

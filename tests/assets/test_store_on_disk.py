@@ -72,8 +72,8 @@ cp -a hot after
 @pytest.mark.parametrize("index_is_there", [True, False])
 @pytest.mark.parametrize(
     "script",
-    [FULL.replace("{left}", "0"), FULL.replace("{left}", "4"), READ_ONLY],
-    ids=["a full disk", "a disk with room for one page", "a read-only store"],
+    [*(FULL.replace("{left}", left) for left in ("0", "4", "12")), READ_ONLY],
+    ids=["a full disk", "room for one page", "room for all but the index", "a read-only store"],
 )
 def test_a_seal_that_the_disk_does_not_take_changes_nothing(
     store: Store, tmp_path: Path, script: str, index_is_there: bool

@@ -81,10 +81,15 @@ class StoreIndex:
         self._connection.execute(f"{insert} logs VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(entry))
         self._connection.execute(f"{insert} revisions VALUES (?, ?, ?)", sealed)
 
+    def commit(self) -> None:
+        """Put what was put onto the disk; the lock stays until the block ends."""
+        self._connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._connection.execute("COMMIT")
+
 
 @contextmanager
 def lock_index(store: Store) -> Iterator[StoreIndex]:
-    """Hold the write lock of a store's index; what is put is there when the block ends well, else nothing is.
+    """Hold the write lock of a store's index until the block ends; what is put and not committed is not there.
 
     Raises:
         OutputUnwritable: E-OUTPUT-002, it cannot be written, or another seal holds it for a minute.
@@ -93,7 +98,6 @@ def lock_index(store: Store) -> Iterator[StoreIndex]:
     try:
         with closing(_open_locked(store, path)) as connection:
             yield StoreIndex(connection)
-            connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise OutputUnwritable(
             f"The store's index {path} cannot be written: {error}.",

@@ -57,6 +57,7 @@ def package(
     Raises:
         StoreRefused: E-ASSET-STORE-001, the store or the folder is public, or no log is of that unit.
         OutputExists: E-OUTPUT-001, the folder holds something, and ``force`` does not say to write into it.
+        OutputUnwritable: E-OUTPUT-002, store or folder does not take it; the checkpoint stays as it was.
     """
     store.refuse_public()
     if to is not None:
@@ -77,13 +78,16 @@ def package(
             "Expected a work unit whose assets are sealed.",
             "See which there are: twice asset gate FOLDER",
         )
-    path = checkpoint_path(store, work_unit)
-    make_folder(path.parent)
-    write(path, format_checkpoint(work_unit, logs, {}))  # The gate reads it.
-    facts = [each for each in collect_facts(store.root) if each.log.work_unit == work_unit]
+    digests = {entry.log_id: entry.log_digest for entry, _ in logs}
+    facts = []
+    for each in collect_facts(store.root):
+        if each.log.work_unit == work_unit:  # Judged as with the checkpoint, which is written last.
+            named = digests.get(each.log.log_id or "", "")
+            facts.append(replace(each, listed=named, log_digest=each.log_digest or named))
     report = judge_facts(facts)
     results = {each.log.log_id: report.of(each.name).value for each in facts if each.log.log_id}
-    write(path, format_checkpoint(work_unit, logs, results))
+    path = checkpoint_path(store, work_unit)
+    make_folder(path.parent)
     blanked: dict[str, list[str]] = {}
     if to is not None:
         make_folder(to)
@@ -98,4 +102,5 @@ def package(
         entries = [asdict(entry) for entry in sorted(entry for entry, _ in copied)]
         write(to / "index.json", to_text({"format": "twice.asset-index/1", "logs": entries}))
         write(to / path.name, format_checkpoint(work_unit, copied, results))
+    write(path, format_checkpoint(work_unit, logs, results))
     return Package(path, to, tuple(sorted(each.log_id for each, _ in logs)), blanked, report)

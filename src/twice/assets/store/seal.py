@@ -4,8 +4,8 @@ A seal says which bytes a log is about. Whether the log is good enough is for th
 refused here. The text of an earlier revision is not kept: the next one has its digest, and so has the index. Blanked are
 keys of services, tokens, passwords in URLs and arguments, by their names or shapes; a prompt or a voice id has no shape.
 
-Invariant: everything new lies on the disk, and is proven, before anything is replaced: then the master, the sidecar and
-the index change, each whole or not at all.
+Invariant: everything new lies on the disk, and is proven, before anything is replaced: then the index, the master and
+the sidecar change, each whole or not at all. Only the index needs room for it, so it goes first.
 """
 
 from __future__ import annotations
@@ -333,13 +333,14 @@ def _replace(
     master: Path | None,
     asset: Path,
 ) -> None:
-    """Put everything on the disk, then master and sidecar in their places; the index follows at the end of its lock."""
+    """Put everything on the disk, the index as well, then master and sidecar in their places."""
     entry = make_entry(store, sidecar, log)
     if entry is not None:
         index.put(entry)
     aside = sidecar.with_name(f".{os.urandom(8).hex()}.{sidecar.name}")
     try:
         write(aside, canonical(log))
+        index.commit()
         if master is not None:
             master.replace(os.path.realpath(asset))
         aside.replace(os.path.realpath(sidecar))
