@@ -15,6 +15,7 @@ from PIL import Image
 
 from twice.assets.errors import PayloadRefused
 from twice.assets.media import av, images
+from twice.assets.media.measure import measure_file
 from twice.assets.media.payload import digest_open_file, digest_payload
 from twice.assets.media.sniff import Damaged
 
@@ -84,6 +85,12 @@ def test_a_damaged_file_is_refused_with_its_reason(name: str) -> None:
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PayloadRefused, match="No such file"):
         digest_payload(tmp_path / "none.png")
+
+
+def test_a_file_of_no_bytes_is_no_asset(tmp_path: Path) -> None:
+    (tmp_path / "none.png").touch()
+    with pytest.raises(PayloadRefused, match="has no bytes"):
+        measure_file(tmp_path / "none.png")
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,10 @@ def measure_file(path: Path) -> Asset:
         ExtraMissing: E-EXTRA-001, the library that reads its format is not installed.
     """
     digest = digest_file(path)
+    if not path.stat().st_size:
+        raise PayloadRefused(
+            f"{path} has no bytes.", "Expected the file of an asset.", "Render it again."
+        )
     taken = digest_payload(path)
     measured = taken.measured
     if measured.sample_rate_hz is not None:
