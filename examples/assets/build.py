@@ -110,7 +110,6 @@ def build(out):
         studio.lay()
         for each in [*sounds, *pictures]:
             studio.record(each)
-    studio.twice("gate", ".")
     studio.twice("rerender", ".", "--write")
     studio.twice("package", "--work-unit", WORK_UNIT, "--to", "../handover")
     studio.twice("gate", ".", "--measure")
