@@ -263,10 +263,8 @@ def _find_blamed_line(frame: FrameType | None, backend: object) -> str | None:
                 return None
             if name.startswith(_SCHEDULERS):
                 turns += 1 if frame.f_code.co_name not in _TIMED else -len(_TIMED)
-            elif turns > 1 and not _is_standard(name):
-                return (
-                    None  # A scheduler asked for itself; one frame of it is a tool's own question.
-                )
+            elif turns > 1 and not others and not _is_standard(name):
+                return None  # A scheduler asked for itself; one frame is a tool's own question.
             if is_user_file(name) or name.startswith(_SCENES):
                 users = f"{_shorten(name)}:{frame.f_lineno}"
             elif not others and not (_is_standard(name) or name.startswith(("<", _PACKAGE))):
