@@ -202,6 +202,7 @@ REFUTED: list[tuple[dict[str, Any], RunValues | None, dict[str, Any], str]] = [
     ({}, RunValues(reads={"clock.wall": 1}), {}, "yellow record-reads"),
     ({"/verdicts": [verdict()]}, RunValues(reads={"clock.wall": 1}), {}, ""),
     (recipe(*BLIND), RunValues({"/recipe/argv": BLIND}, is_watched=True), {}, "yellow record"),
+    ({**recipe(*BLIND), "/verdicts": [verdict()]}, RunValues({"/recipe/argv": BLIND}, is_watched=True), {}, ""),
     ({}, None, {"other_files": {"render.twice": ["the run wrote other bytes"]}}, "red record"),
     ({}, None, {"revisions": {1: HEX, 2: HEX}}, "red revisions"),
     ({"/revision": 3, "/supersedes": f"sha256:{HEX}"}, None, {"revisions": {1: HEX, 3: HEX}}, "red revisions"),

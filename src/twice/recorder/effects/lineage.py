@@ -132,7 +132,7 @@ def loop_patches(layer: EffectLayer, base_events: Any) -> list[Patch]:
 def trio_patches(layer: EffectLayer, module: Any) -> list[Patch]:
     """Return the patch of trio's loop, once it is loaded; none for a record whose tasks had no reads of their own."""
     real = getattr(getattr(module, "Runner", None), "spawn_impl", None)
-    if real is None or layer.source.order < 2:
+    if real is None or layer.source.order < ops.LOOPS_SINCE:
         return []
 
     def spawn_impl(self: Any, *args: Any, **kwargs: Any) -> Any:

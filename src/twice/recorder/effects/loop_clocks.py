@@ -21,14 +21,12 @@ from twice.recorder.effects.clock import ClockPolicy, Tick, build_reading
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
 
-_SINCE = 2
-
 
 def asyncio_patches(
     layer: EffectLayer, clock: ClockPolicy | None, tick: Tick, base_events: Any
 ) -> list[Patch]:
     """Return the patch of ``BaseEventLoop.time``, once ``asyncio.base_events`` is loaded."""
-    if layer.source.order < _SINCE:
+    if layer.source.order < ops.LOOPS_SINCE:
         return []
     read = build_reading(ops.MONOTONIC, layer, clock, tick)
     return [Patch(base_events.BaseEventLoop, "time", lambda _loop: read(_getframe(1).f_code))]
@@ -39,7 +37,7 @@ def trio_patches(
 ) -> list[Patch]:
     """Return the patch of trio's ``SystemClock.current_time``, once ``trio._core._run`` is loaded."""
     kind = getattr(module, "SystemClock", None)
-    if kind is None or layer.source.order < _SINCE:
+    if kind is None or layer.source.order < ops.LOOPS_SINCE:
         return []
     real, read = kind.current_time, build_reading(ops.PERF_COUNTER, layer, clock, tick)
     public = module.current_time.__code__
@@ -56,6 +54,7 @@ def trio_patches(
         line = lines.get(self)
         if line is None:
             owner = layer.owners.find_owner(actor)
+            # By hand, since ``next_key`` would count it among what the program started.
             number = owner.children.get("clock", 0)
             owner.children["clock"] = number + 1
             line = lines[self] = layer.line(f"{owner.key}/clock:{number}")

@@ -3,8 +3,7 @@
 A number is written into the record for every read, so it is part of the format and never reused.
 Operations that take arguments store them beside the result and compare them in replay.
 
-Invariant: numbers here only ever grow; ``BEHAVIOUR`` rises when the order of effects changes. Under 2, a task of
-trio has reads of its own; under 1 they were those of whoever called ``trio.run``.
+Invariant: numbers here only ever grow; ``BEHAVIOUR`` rises when the order of effects changes.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ import re
 from twice.foundation.dataclass import dataclass
 
 BEHAVIOUR = 2
+LOOPS_SINCE = 2
+"""The behaviour since which tasks of trio, and what a program asks of a loop's clock, have reads of their own."""
 
 CONNECTIONS = "connections"
 """The name of the part of a snapshot that open connections have."""
