@@ -81,7 +81,8 @@ def check_hash(facts: AssetFacts) -> Iterator[GateRow]:
         status = RowStatus.YELLOW
     else:
         wrong = f"sealed sha256 {was}…, found {now}…; the payload is another one as well"
-        fix = "restore the file that was sealed, or log the one that is there: twice asset seal --revise"
+        fix = "restore the file that was sealed, or log the one that is there: "
+        fix += f"twice asset seal --id {facts.log.log_id} --revise"
     yield facts.judge("hash", f"sha256 {now}…", wrong, fix, status)
 
 

@@ -34,10 +34,8 @@ _OVERLAP: Final = 1 << 16
 _AROUND: Final = 512  # bytes on each side of a word that are read where nothing is decoded
 _ENDS: Final = 8 << 20  # bytes at both ends of a recording that are read like any others
 _INSIDE_MAX: Final = 2000  # files and streams that are looked for within one
-_READ_INSIDE: Final = (
-    2,
-    2 << 20,
-)  # times that bytes may be read to look for them, and bytes besides
+# Times that bytes may be read to look for files in them, and bytes besides.
+_READ_INSIDE: Final = (2, 2 << 20)
 _READ_LIBRARY: Final = (8, 32 << 20)  # the same for a library that reads the whole file
 _ENCODINGS_MAX: Final = 5  # of text in each other
 _IN_NAMES: Final = frozenset({"L105", "L108", "L111", "L122", "L125"})
