@@ -96,6 +96,7 @@ def run_jobs(executor: Executor, jobs: Iterable[Job]) -> Iterator[Done]:
     again: list[tuple[float, Job, int]] = []
     supply = iter(jobs)
     try:
+        # twice: ignore[first-completed, clock, sleep-paced-tick] in the order in which jobs end, and callers sort
         while True:
             due = [each for each in again if each[0] <= time.monotonic()]
             again = [each for each in again if each not in due]
