@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import twice.worker.executor
 from programs import environ, wait_until, write
 from twice.errors import (
     ConfigKeyUnknown,
@@ -256,8 +257,10 @@ def test_a_full_disk_ends_the_sweep_and_what_was_recorded_is_gone_on_from(tmp_pa
 
 
 def test_a_run_whose_worker_dies_again_and_again_is_lost_and_the_others_count(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(twice.worker.executor, "_PAUSE_S", 0)
+
     def before(job: Job) -> None:
         if job.key.number == 2:
             raise WorkerDied("It died.", "Expected an answer.", "Look.")
