@@ -38,9 +38,10 @@ BELOW: dict[str, tuple[str, ...]] = {
     "integrations": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "report": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checker"),
     "agent": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "checker", "specification", "report"),
+    "runs": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "cli": (
         "errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checker", "specification",
-        "tools", "assets", "testing", "schedules", "report", "agent",
+        "tools", "assets", "testing", "schedules", "report", "agent", "runs",
     ),
 }  # fmt: skip
 
