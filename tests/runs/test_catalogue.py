@@ -14,7 +14,7 @@ from twice.errors import ExtraMissing
 from twice.runs import catalogue
 from twice.runs.catalogue import FOLDER, RecordCatalogue
 from twice.runs.record_query import select_rows
-from twice.runs.record_row import list_files, read_row
+from twice.runs.record_row import ListedFile, list_files, read_row
 
 
 def update(folder: Path) -> tuple[int, dict[str, object]]:
@@ -95,6 +95,20 @@ def test_a_damaged_file_costs_time_and_no_answer(folder: Path, share: float) -> 
     part.write_bytes(data)
 
     update(folder)
+
+
+def test_a_file_that_could_not_be_opened_is_tried_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = [*list_files(folder), ListedFile("gone.twice", 1, 1)]
+    monkeypatch.setattr(catalogue, "list_files", lambda _: listed)
+    kept = RecordCatalogue(folder)
+
+    for opened in (5, 1):
+        rows, _ = kept.update()
+        (damaged,) = select_rows([(folder, rows)], "damage is not null")
+        assert damaged["damage"].startswith("E-RECORD-005 gone.twice cannot be opened: ")
+        assert kept.opened == opened
 
 
 def test_the_files_are_the_owners_alone(folder: Path) -> None:
