@@ -247,3 +247,13 @@ def test_two_runs_are_compared_by_the_samples_of_a_part_and_in_the_rest(
     code = dispatch(["diagnose", *outs, "--anyway", "--no-lines", "--json"])
 
     assert (json.loads(capsys.readouterr().out)["result"], code) == found
+
+
+def test_a_place_for_the_runs_of_a_sample_is_refused_for_one_run(tmp_path: Path) -> None:
+    (tmp_path / "p.py").write_text("def main(run):\n    list(run.ticks(2))\n")
+
+    done = cli("record", "p.py:main", "--seed", 1, "--on", "local", "-o", "a.twice", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is one run, which is recorded here" in done.stderr
+    assert not (tmp_path / "a.twice").exists()
