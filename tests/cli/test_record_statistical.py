@@ -249,11 +249,12 @@ def test_two_runs_are_compared_by_the_samples_of_a_part_and_in_the_rest(
     assert (json.loads(capsys.readouterr().out)["result"], code) == found
 
 
-def test_a_place_for_the_runs_of_a_sample_is_refused_for_one_run(tmp_path: Path) -> None:
-    (tmp_path / "p.py").write_text("def main(run):\n    list(run.ticks(2))\n")
+def test_a_place_for_the_runs_of_a_sample_is_refused_for_one_run(
+    program: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="is one run, which is recorded here"):
+        dispatch(
+            ["record", program, "--seed", "1", "--on", "local", "-o", str(tmp_path / "a.twice")]
+        )
 
-    done = cli("record", "p.py:main", "--seed", 1, "--on", "local", "-o", "a.twice", cwd=tmp_path)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "is one run, which is recorded here" in done.stderr
     assert not (tmp_path / "a.twice").exists()
