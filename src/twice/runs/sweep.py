@@ -15,7 +15,6 @@ import fcntl
 import json
 import os
 import re
-import secrets
 import shutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -227,7 +226,7 @@ class SweepFolder(Closing):
     def choose_seed(self, given: Seed | None) -> Seed:
         """Return the sweep's seed: the given one, that of the sweep that is here, or one of chance, which the manifest keeps."""
         if given is not None or self.manifest is None:
-            return given or Seed(secrets.randbits(128))
+            return given or Seed(int.from_bytes(os.urandom(16), "big"))
         return Seed.parse(str(self.manifest.get("seed")))
 
     def begin(self, sweep: Sweep) -> None:

@@ -20,6 +20,7 @@ from twice.diagnosis.diagnose import diagnose_failure
 from twice.errors import OutputUnwritable, ProgramFailed, TwiceError, UsageError
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.output import RESULTS
+from twice.recorder.record_form import reading
 from twice.recorder.recorder import record_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
@@ -129,27 +130,28 @@ def read_outcome(path: Path) -> RunOutcome | None:
     That is where there is no record, or it is torn, damaged, or of a run that was interrupted from outside.
     """
     try:
-        with RunRecord.open(path) as record:
-            is_whole, ending = not record.is_prefix, record.ending
-            program, run_id = record.setup.program, record.run_id
+        with reading("something", path), RunRecord.open(path) as record:
+            ending, program = record.ending, record.setup.program
+            if record.is_prefix or ending is None or ending["how"] == "interrupted":
+                return None
+            cause, result = find_cause(ending, program), ""
+            statement = read_statement(path)
+            if (
+                statement is not None and statement["run_id"] == record.run_id
+            ):  # not of an earlier record
+                result = statement["result"]
+                cause = cause or find_difference(statement, program)
+            reported = ending.get(RESULTS, {}).get("summaries", ())
+            return RunOutcome(
+                ending["how"],
+                cause,
+                {name: float.fromhex(value) for name, value in reported},
+                tuple(ending["config_unread"]),
+                result,
+                _explain_unloaded(ending, is_whole=program.whole) if cause is not None else "",
+            )
     except TwiceError:
         return None
-    if not is_whole or ending is None or ending["how"] == "interrupted":
-        return None
-    cause, result = find_cause(ending, program), ""
-    statement = read_statement(path)
-    if statement is not None and statement["run_id"] == run_id:  # not of an earlier record
-        result = statement["result"]
-        cause = cause or find_difference(statement, program)
-    reported = ending.get(RESULTS, {}).get("summaries", ())
-    return RunOutcome(
-        ending["how"],
-        cause,
-        {name: float.fromhex(value) for name, value in reported},
-        tuple(ending["config_unread"]),
-        result,
-        _explain_unloaded(ending, is_whole=program.whole) if cause is not None else "",
-    )
 
 
 def read_statement(path: Path) -> dict[str, Any] | None:

@@ -1,0 +1,156 @@
+"""What is listed of one record: a row of plain values, with the result of its newest statement.
+
+It is the same row whether it is printed, or kept in a catalogue. Nothing is executed.
+
+Invariant: a record that cannot be read has a row too, with its damage and otherwise what its folder says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from twice.errors import RecordForeign, TwiceError, UsageError
+from twice.recorder.record_form import describe_ending, describe_parent, reading
+from twice.recorder.runrecord import RunRecord
+
+COLUMNS: Final[Mapping[str, type]] = {
+    "record": str,  # path, with the folder as it was given
+    "run_id": str,
+    "program": str,
+    "seed": str,  # decimal digits, up to 78
+    "ticks": int,
+    "ending": str,
+    "complete": bool,
+    "bytes": int,
+    "parent": str,
+    "damage": str,
+    "points": int,
+    "error": str,  # type that ended the run
+    "place": str,  # file:line of the user's code that raised it
+    "config": dict,
+    "twice": str,  # version that recorded it
+    "python": str,
+    "digest": str,  # checksum of the last block, which depends on every byte before it
+    "result": str,  # verdict of the newest statement beside it
+    "verified_at": str,
+}
+"""The members of a row. All of them may be None but ``record``, ``ending``, ``complete`` and ``bytes``."""
+
+_STATEMENT: Final = re.compile(r"(?s:(.+))\.verification-([0-9]{1,6})\.(?:json|md)")
+
+
+class ListedFile(NamedTuple):
+    """A file of a folder that may be a record, and its newest statement; what says whether a row is still right."""
+
+    name: str
+    size_bytes: int
+    mtime_ns: int
+    statement: str = ""  # name
+    statement_mtime_ns: int = 0
+
+
+def list_files(folder: Path) -> list[ListedFile]:
+    """List the files of a folder in the order of their names, statements with the records that they are about.
+
+    Raises:
+        UsageError: E-USE-001, when the folder cannot be listed.
+    """
+    files: list[os.DirEntry[str]] = []
+    newest: dict[str, tuple[int, os.DirEntry[str]]] = {}
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                # Most names are no statements: the search for a word is the faster first question.
+                found = ".verification-" in entry.name and _STATEMENT.fullmatch(entry.name)
+                if not found:
+                    files.append(entry)
+                elif entry.name.endswith(".json"):
+                    number = int(found[2])
+                    if number > newest.get(found[1], (0,))[0]:
+                        newest[found[1]] = (number, entry)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be listed: {error.strerror}.",
+            "Expected a folder that may be read.",
+            "For example: twice ls runs",
+            path=str(folder),
+        ) from error
+    listed = []
+    for entry in sorted(files, key=lambda each: each.name):
+        status = _stat_file(entry)
+        if status is None:
+            continue
+        listed.append(ListedFile(entry.name, status.st_size, status.st_mtime_ns))
+        _, statement = newest.get(entry.name, (0, None))
+        if statement is not None and (status := _stat_file(statement)):
+            listed[-1] = ListedFile(*listed[-1][:3], statement.name, status.st_mtime_ns)
+    return listed
+
+
+def _stat_file(entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Return the status of a file; None for anything else, and for what went while it was listed."""
+    try:
+        return entry.stat() if entry.is_file() else None
+    except OSError:
+        return None
+
+
+def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
+    """Read the row of a record, damaged or not.
+
+    Returns:
+        The members of `COLUMNS`.
+
+    Raises:
+        RecordForeign: E-RECORD-002, when the file is not a run record.
+    """
+    path = folder / file.name
+    row = dict.fromkeys(COLUMNS) | {
+        "record": str(path), "ending": "damaged", "complete": False, "bytes": file.size_bytes
+    }  # fmt: skip
+    try:
+        with reading("something", path), RunRecord.open(path) as record:
+            row |= _describe(record)
+    except RecordForeign:
+        raise
+    except TwiceError as error:
+        # A row is kept, and its folder may move.
+        return row | {"damage": f"{error.id} {error.happened.replace(str(path), file.name)}"}
+    if file.statement:
+        # One that is being written, or is about another run that had this name, says nothing.
+        with suppress(OSError, ValueError):
+            told = json.loads((folder / file.statement).read_bytes())
+            if isinstance(told, dict) and told.get("run_id") == row["run_id"]:
+                for name, member in (("result", "result"), ("verified_at", "issued_at")):
+                    row[name] = told[member] if isinstance(told.get(member), str) else None
+    return row
+
+
+def _describe(record: RunRecord) -> dict[str, Any]:
+    """Describe a record that opened."""
+    reader, identity = record.reader, record.identity
+    environment, exception = identity["environment"], (record.ending or {}).get("exception") or {}
+    python, libraries = environment.get("python") or {}, environment.get("libraries") or {}
+    frames = exception.get("frames") or [{}]
+    return {
+        "run_id": record.run_id,
+        "program": str(record.setup.program),
+        "seed": str(record.seed.value),
+        "ticks": record.ticks,
+        "ending": describe_ending(record.ending) if record.complete else "torn",
+        "complete": record.complete,
+        "parent": describe_parent(record.parent) or None,
+        "points": len(reader.points),
+        "error": exception["type"].removeprefix("builtins.") if exception else None,
+        "place": f"{frames[-1]['file']}:{frames[-1]['line']}" if frames[-1] else None,
+        "config": dict(identity["setup"]["config"]),
+        "twice": libraries.get("twice"),
+        "python": python.get("version"),
+        "digest": reader.checksum.hex(),
+    }
