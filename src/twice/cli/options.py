@@ -29,9 +29,18 @@ import click
 
 from twice.cli.group import Command
 from twice.errors import UsageError
+from twice.foundation.record_url import to_path
 
-PATH: Final = click.Path(path_type=Path)
 
+class _PathOrUrl(click.Path):
+    """A path, or the URL of an object in a store."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path: Any = super().convert(value, param, ctx)
+        return to_path(path)
+
+
+PATH: Final = _PathOrUrl()
 
 Declared = Callable[..., click.Parameter]
 """What is written beside the type of a parameter: from its name, its type and its default to click's parameter."""

@@ -2,6 +2,7 @@
 
   twice ls
   twice ls runs archive -v
+  twice ls s3://bucket/runs
   twice ls --json
 
 Torn and damaged records are listed as such; other files are named with -v only.
@@ -16,6 +17,8 @@ from twice.cli.options import AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, print_beside, tell
 from twice.errors import RecordForeign, TwiceError, UsageError
 from twice.foundation.printable import printable
+from twice.foundation.record_url import RecordUrl
+from twice.recorder.record.object_store import list_objects
 from twice.recorder.runrecord import RunRecord
 from twice.report.overview import ending_text, parent_text
 
@@ -35,7 +38,7 @@ def command(
     skipped: list[str] = []
     for folder in folders:
         try:
-            paths = sorted(path for path in folder.iterdir() if path.is_file())
+            files = list_files(folder)
         except OSError as error:
             raise UsageError(
                 f"{folder} cannot be listed: {error.strerror}.",
@@ -43,9 +46,9 @@ def command(
                 "For example: twice ls runs",
                 path=str(folder),
             ) from error
-        for path in paths:
+        for path, size in files:
             try:
-                listed.append(_read_row(path))
+                listed.append(_read_row(path, size))
             except RecordForeign:
                 skipped.append(str(path))
     document: dict[str, Any] = {"format": "twice.records/1", "records": listed, "skipped": skipped}
@@ -64,11 +67,18 @@ def command(
     return code
 
 
-def _read_row(path: Path) -> dict[str, Any]:
+def list_files(folder: Path) -> list[tuple[Path, int]]:
+    """Return the files, or the objects, in a folder, by name, and their sizes in bytes."""
+    if isinstance(folder, RecordUrl):
+        return [*list_objects(folder)]
+    return sorted((path, path.stat().st_size) for path in folder.iterdir() if path.is_file())
+
+
+def _read_row(path: Path, size: int) -> dict[str, Any]:
     """Read what is listed of a record, damaged or not."""
     row: dict[str, Any] = {
         "record": str(path), "run_id": None, "program": None, "seed": None, "ticks": None,
-        "ending": "damaged", "complete": False, "bytes": path.stat().st_size, "parent": None, "damage": None,
+        "ending": "damaged", "complete": False, "bytes": size, "parent": None, "damage": None,
     }  # fmt: skip
     try:
         with RunRecord.open(path) as record:
