@@ -327,36 +327,45 @@ class Verification(Evidence):
         return "\n".join(map(printable, lines))
 
     def write_beside(self) -> Path:
-        """Write JSON and Markdown next to the record, under the first free number.
+        """Write JSON and Markdown next to the record; return and errors are those of ``write_statement``."""
+        return write_statement(self.path, self.to_json(), self.to_markdown())
 
-        Returns:
-            Path of the JSON file.
 
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, when the folder takes no files.
-        """
-        for number in range(1, 1_000_000):
-            # Created exclusively: two processes that verify the same record at once take two numbers.
-            target = self.path.with_name(f"{self.path.name}.verification-{number}.json")
-            try:
-                document = json.dumps(self.to_json(), indent=2, ensure_ascii=False)
-                _write_private(target, f"{document}\n", "x")
-                _write_private(target.with_suffix(".md"), self.to_markdown(), "w")
-            except FileExistsError:
-                continue
-            except OSError as error:
-                # Half a report would be read as a whole one.
-                for half in (target, target.with_suffix(".md")):
-                    with suppress(OSError):
-                        half.unlink()
-                raise OutputUnwritable(
-                    f"The statement {target} cannot be written: {error.strerror}.",
-                    "Expected a folder that takes files.",
-                    "Copy the record to such a folder, or ask for --json and keep that.",
-                    path=str(target),
-                ) from error
-            return target
-        raise AssertionError("a million statements stand next to one record")
+def write_statement(record: Path, document: Mapping[str, Any], markdown: str) -> Path:
+    """Write a verification next to its record, under the first free number.
+
+    Args:
+        record: path of the record.
+        document: the verification in JSON.
+        markdown: the same for people.
+
+    Returns:
+        Path of the JSON file.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002, when the folder takes no files.
+    """
+    for number in range(1, 1_000_000):
+        # Created exclusively: two processes that verify the same record at once take two numbers.
+        target = record.with_name(f"{record.name}.verification-{number}.json")
+        try:
+            _write_private(target, f"{json.dumps(document, indent=2, ensure_ascii=False)}\n", "x")
+            _write_private(target.with_suffix(".md"), markdown, "w")
+        except FileExistsError:
+            continue
+        except OSError as error:
+            # Half a report would be read as a whole one.
+            for half in (target, target.with_suffix(".md")):
+                with suppress(OSError):
+                    half.unlink()
+            raise OutputUnwritable(
+                f"The statement {target} cannot be written: {error.strerror}.",
+                "Expected a folder that takes files.",
+                "Copy the record to such a folder, or ask for --json and keep that.",
+                path=str(target),
+            ) from error
+        return target
+    raise AssertionError("a million statements stand next to one record")
 
 
 def _name_sample(samples: Mapping[str, Any]) -> str:

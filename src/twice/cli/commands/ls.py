@@ -70,7 +70,7 @@ def command(
 def list_files(folder: Path) -> list[tuple[Path, int]]:
     """Return the files, or the objects, in a folder, by name, and their sizes in bytes."""
     if isinstance(folder, RecordUrl):
-        return [*list_objects(folder)]
+        return list_objects(folder)
     return sorted((path, path.stat().st_size) for path in folder.iterdir() if path.is_file())
 
 

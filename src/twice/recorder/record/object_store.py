@@ -34,6 +34,13 @@ _CACHED_PARTS: Final = 128
 _PIECE_BYTES: Final = 8 << 20
 _RETRIES: Final = 6  # about ten seconds of a store that throttles
 _CODE: Final = re.compile(r"status code: (\d{3})|<Code>(\w+)</Code>")
+_STATUSES: Final = {
+    "FileNotFoundError": "404",
+    "UnauthenticatedError": "401",
+    "PermissionDeniedError": "403",
+    "PreconditionError": "412",
+}
+"""Of the errors of obstore, whose stores do not all answer over HTTP."""
 _THROTTLED: Final = "the store throttles, also after some retries"
 _REASONS: Final = {
     "NoSuchBucket": "there is no such bucket",
@@ -61,7 +68,7 @@ class ObjectBytes:
         self._store = _open_store(str(url.parent))
         self._parts: OrderedDict[int, bytes] = OrderedDict()
         self._next, self._window = -1, 1
-        self._e_tag: str | None = None
+        self._same: dict[str, str] = {}  # the condition that it is the object of the first part
         self._size = PART_BYTES
         # The first part tells the size, and a refusal of it has a text, which one of the size alone has not.
         with _explain(url, RecordUnreadable):
@@ -92,7 +99,7 @@ class ObjectBytes:
         import obstore
 
         with _explain(self._url, RecordUnreadable):
-            answer = obstore.get(self._store, self._url.name, options={"if_match": self._e_tag})
+            answer = obstore.get(self._store, self._url.name, options={**self._same})
             try:
                 with target.open("xb") as file:
                     for piece in answer.stream(min_chunk_size=_PIECE_BYTES):
@@ -125,14 +132,15 @@ class ObjectBytes:
     def _request(self, begin: int, end: int) -> bytes:
         import obstore
 
-        answer = obstore.get(
-            self._store, self._url.name, options={"range": (begin, end), "if_match": self._e_tag}
-        )
-        self._size, self._e_tag = answer.meta["size"], answer.meta["e_tag"]
+        options = {"range": (begin, end), **self._same}
+        answer = obstore.get(self._store, self._url.name, options=options)
+        self._size = answer.meta["size"]
+        if answer.meta["e_tag"] is not None:
+            self._same = {"if_match": answer.meta["e_tag"]}
         return bytes(answer.bytes())
 
 
-def list_objects(folder: RecordUrl) -> list[tuple[RecordUrl, int]]:
+def list_objects(folder: RecordUrl) -> list[tuple[Path, int]]:
     """Return the objects in a folder, not below it, by name, and their sizes in bytes; E-RECORD-005."""
     with _explain(folder, RecordUnreadable):
         import obstore
@@ -205,16 +213,19 @@ def _explain(url: RecordUrl, refusal: type[RecordUnreadable | OutputUnwritable])
     except (BaseError, FileNotFoundError) as error:
         deed = "written" if refusal is OutputUnwritable else "read"
         raise refusal(
-            f"{url} cannot be {deed}: {_find_reason(str(error))}.",
+            f"{url} cannot be {deed}: {_find_reason(error)}.",
             "Expected a bucket that is there, and credentials that may use it.",
             "Check the name, the network, and the store's variables: see docs/guides/many-runs.md.",
             path=str(url),
         ) from None  # what the store says may hold a signed address
 
 
-def _find_reason(text: str) -> str:
-    """Find, in a message of the store, a reason that holds nothing of it but its codes."""
+def _find_reason(error: Exception) -> str:
+    """Find, in an error of the store, a reason that holds nothing of it but its codes."""
+    text = str(error)
     codes = [status or code for status, code in _CODE.findall(text)]
+    if not codes and type(error).__name__ in _STATUSES:
+        codes = [_STATUSES[type(error).__name__]]
     known = [_REASONS[code] for code in reversed(codes) if code in _REASONS]
     if known:
         return known[0]
