@@ -223,12 +223,12 @@ def _explain(url: RecordUrl, refusal: type[RecordUnreadable | OutputUnwritable])
 def _find_reason(error: Exception) -> str:
     """Find, in an error of the store, a reason that holds nothing of it but its codes."""
     text = str(error)
+    if "169.254." in text or "metadata" in text:  # where a machine of a cloud asks for its own
+        return "there are no credentials"
     codes = [status or code for status, code in _CODE.findall(text)]
     if not codes and type(error).__name__ in _STATUSES:
         codes = [_STATUSES[type(error).__name__]]
     known = [_REASONS[code] for code in reversed(codes) if code in _REASONS]
     if known:
         return known[0]
-    if "169.254." in text or "metadata" in text:
-        return "there are no credentials"
     return f"the store answered {' '.join(codes)}" if codes else "the store cannot be reached"
