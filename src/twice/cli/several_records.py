@@ -48,10 +48,10 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
     Raises:
         UsageError: E-USE-001, a folder has none or cannot be listed.
     """
-    found = []
+    found: list[Path] = []
     for path in paths:
         if isinstance(path, RecordUrl) and path.suffix != ".twice":
-            found += [each for each, _ in list_objects(path) if each.suffix == ".twice"]
+            found += [path / name for name in sorted(list_objects(path)) if name.endswith(".twice")]
             continue
         if not path.is_dir():
             found.append(path)

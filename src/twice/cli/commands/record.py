@@ -22,13 +22,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from twice.cli.console import show_progress
-from twice.cli.options import AsJson, Quiet, build_command, option
+from twice.cli.options import RECORD, AsJson, Quiet, build_command, option
 from twice.cli.output import print_beside, print_json
 from twice.cli.policies import PolicyOptions
 from twice.cli.run_options import ProgramOptions, StartOptions
@@ -52,6 +52,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.samples import read_sample, summary_of
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
+from twice.runs.places import open_executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def command(
     start: Annotated[
         StartOptions, {"classes": "bit-exact, logical or statistical; or NAME=CLASS for one component"}
     ],
-    out: Annotated[Path | None, option("-o, --out FILE", "path of the record")],
+    out: Annotated[Path | None, option("-o, --out FILE", "path or URL of the record", type=RECORD)],
     force: Annotated[bool, option("--force", "replace an existing record")],
     promise: PredicateOptions,
     policies: PolicyOptions,
@@ -93,6 +94,8 @@ def command(
         "--on-full",
         "when the record cannot be written any more: go on without it, or end the program",
         [GO_ON, "stop"], default=GO_ON)],
+    on: Annotated[str | None, option(
+        "--on PLACE", "where the runs of a statistical sample are executed: local, ray, or ray://HOST:PORT")],
     quiet: Quiet,
     as_json: AsJson,
 ) -> int:  # fmt: skip
@@ -111,8 +114,17 @@ def command(
     surroundings = for_recording(os.environ, explicit=variables)
     summary = summary_of(setup.predicate)
     print_beside(*_introduce(setup, surroundings, summary))
+    if on is not None and summary is None:
+        raise UsageError(
+            f"--on {on} was given, and {found} is one run, which is recorded here.",
+            "Expected --class statistical with it: the runs of a sample can be spread.",
+            "Many runs of one program: twice sweep",
+        )
     with written_to(out, force=force) as written:
-        with show_progress("sampling") as progress:
+        with (
+            show_progress("sampling") as progress,
+            open_executor(on, None) if on else nullcontext() as executor,
+        ):
             ended = record_program(
                 setup,
                 surroundings,
@@ -122,6 +134,7 @@ def command(
                 stdin=True,
                 progress=progress,
                 on_full=on_full,
+                executor=executor,
             )
         if as_json:
             told = {"format": "twice.recorded/1", "record": str(out), **ended}

@@ -140,13 +140,15 @@ class ObjectBytes:
         return bytes(answer.bytes())
 
 
-def list_objects(folder: RecordUrl) -> list[tuple[Path, int]]:
-    """Return the objects in a folder, not below it, by name, and their sizes in bytes; E-RECORD-005."""
+def list_objects(folder: RecordUrl) -> dict[str, tuple[int, int]]:
+    """Return size in bytes and time of change in nanoseconds of the objects in a folder, not below it; E-RECORD-005."""
     with _explain(folder, RecordUnreadable):
         import obstore
 
         found = obstore.list_with_delimiter(_open_store(str(folder)))["objects"]
-    return sorted((folder / each["path"], each["size"]) for each in found)
+    return {
+        each["path"]: (each["size"], int(each["last_modified"].timestamp() * 1e9)) for each in found
+    }
 
 
 def write_object(url: RecordUrl, content: bytes | Iterator[bytes], *, replace: bool) -> None:

@@ -72,6 +72,9 @@ class RecordReader(Closing):
             file.prefix.tear
         )  # where and why the intact part ends, if the record is not complete
         self.complete = self.tear is None  # closed, with an intact index and trailer
+        self.checksum = (
+            file.prefix.checksum
+        )  # 32 bytes, of every byte up to the end of the last intact block
         # What the run is a function of, and how it ended, if the record says it.
         self.identity: dict[str, object] = file.decode(0, decode_json)
         self.ending: dict[str, object] | None = None
