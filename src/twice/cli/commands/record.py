@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -53,6 +53,7 @@ from twice.recorder.samples import read_sample, summary_of
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
 from twice.runs.places import open_executor
+from twice.worker.executor import Executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +111,13 @@ def command(
     )
     name = found.target if found.kind == "main" else Path(found.target).stem
     out = out or Path(f"{name}.twice")
-    variables = policies.environment()
+    variables, summary = policies.environment(), summary_of(setup.predicate)
     surroundings = for_recording(os.environ, explicit=variables)
-    summary = summary_of(setup.predicate)
     print_beside(*_introduce(setup, surroundings, summary))
-    if on is not None and summary is None:
-        raise UsageError(
-            f"--on {on} was given, and {found} is one run, which is recorded here.",
-            "Expected --class statistical with it: the runs of a sample can be spread.",
-            "Many runs of one program: twice sweep",
-        )
     with written_to(out, force=force) as written:
         with (
             show_progress("sampling") as progress,
-            open_executor(on, None) if on else nullcontext() as executor,
+            _open_place(on, found, summary) as executor,
         ):
             ended = record_program(
                 setup,
@@ -172,6 +166,21 @@ def written_to(out: Path, *, force: bool) -> Iterator[Path]:
     else:
         refuse_existing(out, force=force, is_record=True)
         yield out
+
+
+def _open_place(
+    on: str | None, program: Program, summary: Summary | None
+) -> AbstractContextManager[Executor | None]:
+    """Open the place for the runs of a sample; E-USE-001 where there is no sample."""
+    if on is None:
+        return nullcontext()
+    if summary is None:
+        raise UsageError(
+            f"--on {on} was given, and {program} is one run, which is recorded here.",
+            "Expected --class statistical with it: the runs of a sample can be spread.",
+            "Many runs of one program: twice sweep",
+        )
+    return open_executor(on, None)
 
 
 def _introduce(setup: Setup, surroundings: Surroundings, summary: Summary | None) -> Iterator[str]:
