@@ -10,12 +10,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from twice.errors import RecordForeign, TwiceError, UsageError
+from twice.errors import RecordForeign, RecordUnreadable, TwiceError, UsageError
+from twice.foundation.record_url import RecordUrl
+from twice.recorder.record.object_store import ObjectBytes, list_objects
 from twice.recorder.record_form import describe_ending, describe_parent, reading
 from twice.recorder.runrecord import RunRecord
 
@@ -59,21 +62,41 @@ def list_files(folder: Path) -> list[ListedFile]:
     """List the files of a folder in the order of their names, statements with the records that they are about.
 
     Raises:
-        UsageError: E-USE-001, when the folder cannot be listed.
+        UsageError: E-USE-001, when the folder cannot be listed. RecordUnreadable: E-RECORD-005, of an object store.
     """
-    files: list[os.DirEntry[str]] = []
-    newest: dict[str, tuple[int, os.DirEntry[str]]] = {}
+    entries = _scan_objects(folder) if isinstance(folder, RecordUrl) else _scan_folder(folder)
+    files: list[str] = []
+    newest: dict[str, tuple[int, str]] = {}
+    for name in entries:
+        # Most names are no statements: the search for a word is the faster first question.
+        found = ".verification-" in name and _STATEMENT.fullmatch(name)
+        if not found:
+            files.append(name)
+        elif name.endswith(".json"):
+            number = int(found[2])
+            if number > newest.get(found[1], (0,))[0]:
+                newest[found[1]] = (number, name)
+    listed = []
+    for name in sorted(files):
+        sizes = entries[name]()
+        if sizes is None:
+            continue
+        listed.append(ListedFile(name, *sizes))
+        _, statement = newest.get(name, (0, ""))
+        if statement and (status := entries[statement]()):
+            listed[-1] = ListedFile(name, *sizes, statement, status[1])
+    return listed
+
+
+_Status = Callable[[], tuple[int, int] | None]
+"""Gives size and time of a file; None for anything else, and for what went while it was listed."""
+
+
+def _scan_folder(folder: Path) -> dict[str, _Status]:
+    """Return the names in a folder, each with its status: most statements are not asked for theirs."""
     try:
         with os.scandir(folder) as entries:
-            for entry in entries:
-                # Most names are no statements: the search for a word is the faster first question.
-                found = ".verification-" in entry.name and _STATEMENT.fullmatch(entry.name)
-                if not found:
-                    files.append(entry)
-                elif entry.name.endswith(".json"):
-                    number = int(found[2])
-                    if number > newest.get(found[1], (0,))[0]:
-                        newest[found[1]] = (number, entry)
+            return {entry.name: partial(_stat_file, entry) for entry in entries}
     except OSError as error:
         raise UsageError(
             f"{folder} cannot be listed: {error.strerror}.",
@@ -81,24 +104,23 @@ def list_files(folder: Path) -> list[ListedFile]:
             "For example: twice ls runs",
             path=str(folder),
         ) from error
-    listed = []
-    for entry in sorted(files, key=lambda each: each.name):
-        status = _stat_file(entry)
-        if status is None:
-            continue
-        listed.append(ListedFile(entry.name, status.st_size, status.st_mtime_ns))
-        _, statement = newest.get(entry.name, (0, None))
-        if statement is not None and (status := _stat_file(statement)):
-            listed[-1] = ListedFile(*listed[-1][:3], statement.name, status.st_mtime_ns)
-    return listed
 
 
-def _stat_file(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """Return the status of a file; None for anything else, and for what went while it was listed."""
+def _stat_file(entry: os.DirEntry[str]) -> tuple[int, int] | None:
     try:
-        return entry.stat() if entry.is_file() else None
+        status = entry.stat() if entry.is_file() else None
     except OSError:
         return None
+    return status and (status.st_size, status.st_mtime_ns)
+
+
+def _scan_objects(folder: RecordUrl) -> dict[str, _Status]:
+    """Return the names of the objects in a folder, each with its status."""
+
+    def tell(sizes: tuple[int, int]) -> _Status:
+        return lambda: sizes
+
+    return {name: tell(sizes) for name, sizes in list_objects(folder).items()}
 
 
 def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
@@ -124,8 +146,12 @@ def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
         return row | {"damage": f"{error.id} {error.happened.replace(str(path), file.name)}"}
     if file.statement:
         # One that is being written, or is about another run that had this name, says nothing.
-        with suppress(OSError, ValueError):
-            told = json.loads((folder / file.statement).read_bytes())
+        with suppress(OSError, ValueError, RecordUnreadable):
+            statement = folder / file.statement
+            if isinstance(statement, RecordUrl):
+                told = json.loads(bytes(ObjectBytes(statement)[:]))
+            else:
+                told = json.loads(statement.read_bytes())
             if isinstance(told, dict) and told.get("run_id") == row["run_id"]:
                 for name, member in (("result", "result"), ("verified_at", "issued_at")):
                     row[name] = told[member] if isinstance(told.get(member), str) else None

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Annotated
 from twice.cli.citations import cite
 from twice.cli.console import Status, show_progress
 from twice.cli.options import (
+    RECORD,
     AsJson,
     Informational,
     argument,
@@ -87,7 +88,7 @@ class ReplayOptions:
 
 @build_command
 def command(
-    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True)],
+    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True, type=RECORD)],
     first: Annotated[int | None, option("--from T", "first tick")],
     last: Annotated[int | None, option("--to T", "last tick")],
     how: ReplayOptions,
