@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -215,14 +215,12 @@ def _to_table(entries: list[dict[str, Any]]) -> pa.Table:
     """Make rows of a file of the catalogue."""
     import pyarrow as pa
 
-    types = _name_types()
-    plain = [[_to_plain(entry.get(name)) for entry in entries] for name in types.names]
-    columns = [pa.array(each, kind) for each, kind in zip(plain, types.types, strict=True)]
+    types, columns = _name_types(), []
+    for name, kind in zip(types.names, types.types, strict=True):
+        values = [entry.get(name) for entry in entries]
+        if name == "config":
+            values = [None if each is None else json.dumps(each) for each in values]
+        if kind == pa.string():  # which takes no halves of surrogates
+            values = [each and each.encode("utf-8", "backslashreplace").decode() for each in values]
+        columns.append(pa.array(values, kind))
     return pa.Table.from_arrays(columns, schema=types)
-
-
-def _to_plain(value: object) -> object:
-    """Return what a column takes: a mapping as JSON, text without halves of surrogates."""
-    if isinstance(value, Mapping):
-        return json.dumps(value)
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

@@ -116,7 +116,24 @@ def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
     }  # fmt: skip
     try:
         with reading("something", path), RunRecord.open(path) as record:
-            row |= _describe(record)
+            identity, exception = record.identity, (record.ending or {}).get("exception")
+            last = ((exception and exception.get("frames")) or [None])[-1]
+            row |= {
+                "run_id": record.run_id,
+                "program": str(record.setup.program),
+                "seed": str(record.seed.value),
+                "ticks": record.ticks,
+                "ending": describe_ending(record.ending) if record.complete else "torn",
+                "complete": record.complete,
+                "parent": describe_parent(record.parent) or None,
+                "points": len(record.reader.points),
+                "error": exception["type"].removeprefix("builtins.") if exception else None,
+                "place": f"{last['file']}:{last['line']}" if last else None,
+                "config": dict(identity["setup"]["config"]),
+                "twice": identity["environment"].get("libraries", {}).get("twice"),
+                "python": identity["environment"].get("python", {}).get("version"),
+                "digest": record.reader.checksum.hex(),
+            }
     except RecordForeign:
         raise
     except TwiceError as error:
@@ -130,27 +147,3 @@ def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
                 for name, member in (("result", "result"), ("verified_at", "issued_at")):
                     row[name] = told[member] if isinstance(told.get(member), str) else None
     return row
-
-
-def _describe(record: RunRecord) -> dict[str, Any]:
-    """Describe a record that opened."""
-    reader, identity = record.reader, record.identity
-    environment, exception = identity["environment"], (record.ending or {}).get("exception") or {}
-    python, libraries = environment.get("python") or {}, environment.get("libraries") or {}
-    frames = exception.get("frames") or [{}]
-    return {
-        "run_id": record.run_id,
-        "program": str(record.setup.program),
-        "seed": str(record.seed.value),
-        "ticks": record.ticks,
-        "ending": describe_ending(record.ending) if record.complete else "torn",
-        "complete": record.complete,
-        "parent": describe_parent(record.parent) or None,
-        "points": len(reader.points),
-        "error": exception["type"].removeprefix("builtins.") if exception else None,
-        "place": f"{frames[-1]['file']}:{frames[-1]['line']}" if frames[-1] else None,
-        "config": dict(identity["setup"]["config"]),
-        "twice": libraries.get("twice"),
-        "python": python.get("version"),
-        "digest": reader.checksum.hex(),
-    }

@@ -24,7 +24,16 @@ from twice.errors import RecordForeign
 from twice.foundation.printable import printable
 from twice.runs.record_row import list_files, read_row
 
-_HEAD: Final[tuple[str, ...]] = ("RECORD", "PROGRAM", "SEED", "TICKS", "ENDING", "BYTES", "RESULT", "PARENT")
+_HEAD: Final[tuple[str, ...]] = (
+    "RECORD",
+    "PROGRAM",
+    "SEED",
+    "TICKS",
+    "ENDING",
+    "BYTES",
+    "RESULT",
+    "PARENT",
+)
 
 
 @build_command
