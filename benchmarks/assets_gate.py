@@ -68,7 +68,7 @@ def document(number: int, data: bytes, name: str) -> dict[str, Any]:
             "packages": {f"package-{n}": "1.0" for n in range(20)}, "fonts": [], "locale": "C.UTF-8",
         },
         "recipe": {"argv": ["render"], "inputs": [], "output": "out.bin"},
-        "evidence": {"": {"level": "recorded", "record": "a.twice"}},
+        "evidence": {"": {"level": "imported", "file": name, "sha256": digest.hex, "chunk": "prompt"}},
     }  # fmt: skip
 
 

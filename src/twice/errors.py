@@ -398,7 +398,3 @@ class WorkerDied(TwiceError, id="E-RUNS-001"):
 
 class WorkerUnlike(TwiceError, id="E-RUNS-002"):
     """A worker has another version of twice than the command that gives it jobs."""
-
-
-class ClusterUnreachable(UsageError, id="E-RUNS-003"):
-    """The cluster that was named does not answer, or cannot execute twice."""

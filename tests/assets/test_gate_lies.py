@@ -102,6 +102,19 @@ BROKEN: dict[str, tuple[Callable[[Store], object], list[str]]] = {
 }  # fmt: skip
 
 
+def test_a_fix_names_files_as_they_are_typed_where_the_gate_was(
+    store: Store, sealed: Sealed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture(store.root / "a b.png", colour=9)
+    edited(sealed, lambda log: log["producer"].update(role="art_director"))
+    monkeypatch.chdir(store.root.parent)
+    missing, unsealed = run_gate(Path("hot")).wanting()
+
+    assert missing.fix == "log it: twice asset seal 'hot/a b.png' --log DRAFT"
+    named = "twice asset seal hot/picture.png --log hot/art-one.detlog.json --revise"
+    assert named in unsealed.fix
+
+
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.usefixtures("sealed")
 def test_what_falls_apart_has_one_row(store: Store, name: str) -> None:

@@ -15,6 +15,7 @@ pytest.importorskip("PIL")
 pytest.importorskip("soundfile")
 
 from leakfiles import CLEAN, INFOTEXT, LEAKING, dirty_png, leaks, png, scanned, zipped
+from mediafiles import encode
 
 from twice.assets.errors import LeaksRefused
 from twice.assets.leaks.folders import scan_paths
@@ -117,12 +118,14 @@ def test_what_is_encrypted_or_cut_off_is_not_looked_into(tmp_path: Path) -> None
         data[data.index(magic) + at] |= 1
     (tmp_path / "a.zip").write_bytes(data)
     (tmp_path / "b.png").write_bytes(png()[:-40])
+    (tmp_path / "c.wav").write_bytes(encode("wav", "pcm_s16le")[:-40])
 
     found = scan_paths([tmp_path])
     why = {Path(each.path[0]).name: each.why for each in found.unread}
 
     assert (found.result, found.exit_code) == ("unread", 2)
     assert "encrypted" in why["a.zip"]
+    assert "samples are cut off" in why["c.wav"]
     assert "b.png" in why
 
 

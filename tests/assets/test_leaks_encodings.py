@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 import lzma
 import struct
@@ -22,7 +23,19 @@ import lz4.frame
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from leakfiles import INFOTEXT, SESSION, chunk, dirty_png, exif, leaks, pillow, png, scanned, wav
+from leakfiles import (
+    INFOTEXT,
+    SESSION,
+    chunk,
+    dirty_png,
+    exif,
+    leaks,
+    pillow,
+    png,
+    scanned,
+    wav,
+    zipped,
+)
 from PIL import Image
 
 from twice.assets.leaks.report import NotOpened
@@ -100,6 +113,8 @@ DISGUISED: dict[str, Callable[[], bytes]] = {
     "in a frame of zstd that is skipped": lambda: (
         zstandard.compress(b"tide") + struct.pack("<II", 0x184D2A5E, len(TEXT)) + TEXT
     ),
+    "a zip behind gzip": lambda: gzip.compress(b"tide") + zipped({"a.txt": TEXT}),
+    "base64 behind gzip": lambda: gzip.compress(b"tide") + base64.b64encode(TEXT),
     "LZ4": lambda: lz4.frame.compress(TEXT),
     "a further field of a zip": with_extra,
     # encoded

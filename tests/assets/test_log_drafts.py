@@ -168,6 +168,9 @@ def test_the_build_lock_holds_one_version_of_each_tool(tmp_path: Path) -> None:
     store = laid(tmp_path)
     sealed_art(store)
     assert build_lock_document(collect_facts(store.root), "1.0.0")["tools"] == {"torch": "2.13.0"}
+    for version in ("x", "1.0", "01.0.0", "1.0.0\n"):
+        with pytest.raises(ExportRefused, match="three numbers"):
+            build_lock_document(collect_facts(store.root), version)
     environment = copy.deepcopy(audio()["environment"])
     environment["packages"]["torch"] = "2.14.0"
     sealed_audio(store, environment=environment)

@@ -204,8 +204,10 @@ REFUTED: list[tuple[dict[str, Any], RunValues | None, dict[str, Any], str]] = [
     (recipe(*BLIND), RunValues({"/recipe/argv": BLIND}, is_watched=True), {}, "yellow record"),
     ({**recipe(*BLIND), "/verdicts": [verdict()]}, RunValues({"/recipe/argv": BLIND}, is_watched=True), {}, ""),
     ({}, None, {"other_files": {"render.twice": ["the run wrote other bytes"]}}, "red record"),
-    ({}, None, {"revisions": {1: HEX, 2: HEX}}, "red revisions"),
-    ({"/revision": 3, "/supersedes": f"sha256:{HEX}"}, None, {"revisions": {1: HEX, 3: HEX}}, "red revisions"),
+    ({}, None, {"revisions": {1: HEX, 2: HEX}, "log_digest": HEX}, "red revisions"),
+    ({"/revision": 3, "/supersedes": f"sha256:{HEX}"}, None, {"revisions": {1: HEX, 3: HEX}, "log_digest": HEX}, "red revisions"),
+    ({}, None, {"revisions": {}}, "yellow sealed"),
+    ({}, None, {"latest": "2026-01-30T00:00:00Z"}, "red dates:/created, red dates:/evidence/~1producer/when"),
     (OLD, None, {}, "yellow re-rendered"),
 ]  # fmt: skip
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,10 +47,9 @@ def store(tmp_path: Path) -> Store:
     return laid(tmp_path)
 
 
-def read_index(store: Store) -> tuple[list[index.IndexEntry], dict[str, dict[int, str]]]:
-    found = index.read_index(store)
-    assert found is not None
-    return found
+def list_entries(store: Store) -> list[index.IndexEntry]:
+    with index.lock_index(store) as opened:
+        return opened.list_entries()
 
 
 def list_reds(store: Store) -> list[tuple[str, str]]:
@@ -59,7 +60,7 @@ def list_reds(store: Store) -> list[tuple[str, str]]:
 
 def test_a_sealed_log_stands_beside_its_asset_and_in_the_index(store: Store) -> None:
     sealed = sealed_art(store)
-    ((entry,), _) = read_index(store)
+    (entry,) = list_entries(store)
 
     assert (sealed.path, sealed.missing) == (store.root / "art-one.detlog.json", ())
     assert sealed.path.read_bytes() == canonical(read_log(sealed.path))
@@ -83,7 +84,7 @@ def test_a_revision_names_the_one_before_by_its_digest(store: Store) -> None:
     second = seal(store, store.root / "picture.png", draft, REVISE)
     digests = {1: log_digest(first.log), 2: log_digest(second.log)}
     assert (second.log.revision, second.log.supersedes) == (2, digests[1])
-    assert read_index(store)[1] == {"art-one": digests}
+    assert index.read_revisions(store) == {"art-one": digests}
     assert run_gate(store.root).result is AssetGateResult.PASS
 
     seal(store, store.root / "picture.png", art_draft(store), replace(HOW, force=True))
@@ -311,21 +312,48 @@ def test_a_package_that_cannot_be_written_leaves_the_checkpoint_as_it_was(
     assert list_files(store.root) == before
 
 
-@pytest.mark.parametrize("data", [None, b"", b"{", b"SQLite format 3\0" + b"\xff" * 4080])
-def test_an_index_that_is_damaged_or_not_there_is_made_anew(
-    store: Store, data: bytes | None
-) -> None:
-    first = sealed_art(store)
+def harm_index(store: Store, data: bytes | None) -> None:
     path = store.root / index.NAME
     path.unlink()
     if data is not None:
         path.write_bytes(data)
-    assert index.read_index(store) is None
+
+
+def list_unsealed(store: Store) -> list[str]:
+    return [row.asset for row in run_gate(store.root).wanting() if row.check == "sealed"]
+
+
+@pytest.mark.parametrize("data", [None, b""])
+def test_an_index_that_is_not_there_is_made_anew_and_does_not_say_what_was_sealed(
+    store: Store, data: bytes | None
+) -> None:
+    first = sealed_art(store)
+    harm_index(store, data)
+    assert list_unsealed(store) == ["picture.png"]
 
     second = sealed_audio(store)
-    entries, _ = read_index(store)
-    assert {each.log_id for each in entries} == {second.log.log_id, first.log.log_id}
-    assert entries == sorted(index.collect_entries(store))
+    assert {each.log_id for each in list_entries(store)} == {second.log.log_id, first.log.log_id}
+    assert list_unsealed(store) == ["picture.png"]
+    seal(store, store.root / "picture.png", to_document(first.log), HOW)
+    assert list_unsealed(store) == []
+
+
+@pytest.mark.parametrize(
+    "data", [b"{" * 5000, b"SQLite format 3\0" + b"\xff" * 4080, "no tables", "another version"]
+)
+def test_a_damaged_index_is_refused_and_nothing_is_written_over_it(
+    store: Store, data: bytes | str
+) -> None:
+    sealed_art(store)
+    harm_index(store, None if isinstance(data, str) else data)
+    if isinstance(data, str):
+        with closing(sqlite3.connect(store.root / index.NAME)) as made:
+            made.execute(f"PRAGMA user_version = {2 if data == 'no tables' else 7}")
+    before = list_files(store.root)
+    with pytest.raises(StoreRefused, match="is damaged"):
+        seal(store, store.root / "picture.png", art_draft(store) | {"log_id": "art-two"}, HOW)
+    assert list_unsealed(store) == ["picture.png"]
+    assert list_files(store.root) == before
 
 
 def test_seals_at_once_lose_no_entry_and_of_those_of_one_payload_one_is_kept(store: Store) -> None:
@@ -342,21 +370,21 @@ def test_seals_at_once_lose_no_entry_and_of_those_of_one_payload_one_is_kept(sto
 
     with ThreadPoolExecutor(8) as pool:
         ended = sorted(pool.map(run, colours))
-    entries, _ = read_index(store)
+    entries = list_entries(store)
 
     assert (len(ended), ended[:2]) == (8, ["", ""])
     assert sorted(each.log_id for each in entries) == ended[2:]
     assert len(list(store.root.glob("*.detlog.json"))) == 6
 
 
-def test_a_store_that_takes_no_more_is_one_error_and_keeps_the_log_that_it_has(
+def test_a_store_that_cannot_be_used_is_one_error_and_keeps_the_log_that_it_has(
     store: Store, tmp_path: Path
 ) -> None:
     sealed_art(store)
     (store.root / index.NAME).unlink()
     (store.root / index.NAME).mkdir()
     before = list_files(tmp_path)
-    with pytest.raises(OutputUnwritable, match=index.NAME):
+    with pytest.raises(StoreRefused, match=index.NAME):
         sealed_art(store, producer={"role": "another"})
     assert list_files(tmp_path) == before
 

@@ -48,6 +48,14 @@ def test_the_payload_stays_and_nothing_is_left_but_what_is_in_pixels(name: str) 
         assert np.array_equal(before[0], after[0])
 
 
+def test_a_copy_gets_no_name_of_another_format(tmp_path: Path) -> None:
+    data = dirty_png()
+    with pytest.raises(ScrubRefused, match=r"out\.jpg is the name of another format"):
+        scrub(io.BytesIO(data), "in.png", str(tmp_path / "out.jpg"))
+    for name, copy_name in (("in.png", "out.PNG"), ("in.png", "out"), ("in.jpg", "out.jpg")):
+        assert scrub(io.BytesIO(data), name, copy_name).removed
+
+
 TAGS = {"comment": "seed 439212", "title": "REAPER 7.03", "language": "fra"}
 CONTAINERS = {
     "mp3": ["libmp3lame"], "flac": ["flac"], "ogg": ["libopus"], "webm": ["libvpx", "libopus"],

@@ -69,6 +69,8 @@ def test_the_exit_code_of_the_gate_is_the_verdict(project: Path) -> None:
     assert (blocked.returncode, blocked.stdout.splitlines()[0][:6]) == (1, "block:")
     cli("asset", "seal", "hot/cover.png", "--log", "draft.json", cwd=project)
     assert cli("asset", "gate", "hot/cover.png", cwd=project).returncode == 0
+    both = cli("asset", "gate", "hot", "--markdown", "--json", cwd=project)
+    assert (both.returncode, "Leave out --markdown or --json" in both.stdout) == (2, True)
     Image.new("RGB", (64, 32), (1, 2, 3)).save(project / "hot" / "cover.png", compress_level=0)
     conditional = cli("asset", "gate", "hot/cover.png", cwd=project)
 
@@ -187,6 +189,7 @@ BAD = [
     (["record", "--promise", "tolerance", "--profile", "best", "--", "true"], "E-USE-001"),
     (["gate", "gone"], "E-ASSET-FILE-001"),
     (["gate", "public"], "E-ASSET-FILE-001"),
+    (["calibrate", "hot", "--n", "1"], "E-USE-001"),
     (["verify", "gone"], "E-ASSET-FILE-001"),
     (["show"], "E-USE-001"),
     (["show", "gone"], "E-ASSET-FILE-001"),

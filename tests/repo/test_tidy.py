@@ -48,7 +48,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
             "recorder/record/", "worker/process.py", "recorder/kernel/", "testing/planting.py",
             "cli/", "replayer/verdict.py", "replayer/replay_run.py",
             "assets/render/runner.py", "diagnosis/tracing/sample_collector.py",
-            "simulation/identity.py",
+            "simulation/identity.py", "worker/executor.py",
         ),
         "run.effects.clock",
     ),

@@ -10,6 +10,7 @@ reader takes; what cannot be is refused by field.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
@@ -159,8 +160,11 @@ def build_lock_document(every: Sequence[AssetFacts], version: str) -> dict[str, 
     """Make the build lock: the one version of every tool that rendered.
 
     Raises:
-        ExportRefused: E-ASSET-EXPORT-001: one tool has two versions, or no log names one.
+        ExportRefused: E-ASSET-EXPORT-001: one tool has two versions, no log names one, or the document's version is no
+            X.Y.Z.
     """
+    if not re.fullmatch(r"(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}", version, re.ASCII):
+        raise _refuse(f"the document's version is {version!r}", "three numbers, as 1.0.0")
     tools: dict[str, str] = {}
     for facts in every:
         surroundings = value_of(facts.log.environment)

@@ -27,6 +27,13 @@ from twice.foundation.severity import Severity
 
 _MUXERS: Final = {Format.OGG: "ogg", Format.MP4: "mp4", Format.MATROSKA: "matroska"}
 """FFmpeg's name of the container that a copy is written in."""
+_SUFFIXES: Final = {
+    Format.PNG: {".png", ".apng"}, Format.JPEG: {".jpg", ".jpeg", ".jpe", ".jfif"}, Format.GIF: {".gif"},
+    Format.WEBP: {".webp"}, Format.WAV: {".wav", ".wave", ".bwf"}, Format.AIFF: {".aif", ".aiff", ".aifc"},
+    Format.FLAC: {".flac"}, Format.OGG: {".ogg", ".oga", ".ogv", ".ogx", ".opus"}, Format.MPEG: {".mp3", ".mp2"},
+    Format.AAC: {".aac"}, Format.MP4: {".mp4", ".m4a", ".m4b", ".m4v", ".mov"},
+    Format.MATROSKA: {".mkv", ".mka", ".webm"},
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +60,17 @@ class ScrubbedFile:
         }
 
 
-def scrub(file: BinaryIO, name: str) -> ScrubbedFile:
-    """Return the cold copy of an open file that can seek; ``name`` is for messages.
+def scrub(file: BinaryIO, name: str, copy_name: str = "") -> ScrubbedFile:
+    """Return the cold copy of an open file that can seek.
+
+    Args:
+        file: the original.
+        name: of the original; its suffix may be wrong.
+        copy_name: under which the copy is written, if that is known.
 
     Raises:
-        ScrubRefused: E-SCRUB-001, the format is not one of those that can be scrubbed, the file is damaged, or
-            its payload would not be the same.
+        ScrubRefused: E-SCRUB-001, the format is not one of those that can be scrubbed, the copy's name is that of
+            another format, the file is damaged, or its payload would not be the same.
         ExtraMissing: E-EXTRA-001, the library that reads the format is not installed.
     """
     kind = sniff_file(file)
@@ -68,6 +80,14 @@ def scrub(file: BinaryIO, name: str) -> ScrubbedFile:
             f"{name} is {kind}, which cannot be scrubbed.",
             f"Expected one of: {accepted}.",
             "Export it in one of these, or build it again from clean parts.",
+        )
+    suffix = Path(copy_name).suffix.lower()
+    is_other = any(suffix in each for of, each in _SUFFIXES.items() if of is not kind)
+    if is_other and suffix != Path(name).suffix.lower():
+        raise ScrubRefused(
+            f"{name} is {kind}, and {copy_name} is the name of another format.",
+            f"Expected one that ends in {' or '.join(sorted(_SUFFIXES[kind]))}: a copy is not converted.",
+            "Name the copy so: -o COPY",
         )
     removed: list[RemovedPart] = []
     # FFmpeg opens it by its name once more, to put the tables before the samples.

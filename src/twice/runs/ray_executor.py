@@ -9,22 +9,22 @@ Invariant: an executor ends the tasks that it began, and leaves a cluster that w
 from __future__ import annotations
 
 import os
-import time
+import sys
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import Any, Final
 
-from twice.errors import ClusterUnreachable, ExtraMissing, TwiceError, WorkerDied, WorkerUnlike
+from twice.errors import ExtraMissing, TwiceError, WorkerDied, WorkerUnlike
+from twice.runs.errors import ClusterUnreachable
 from twice.worker.channel import revive_error
 from twice.worker.executor import Executor, Job, perform
 
-_LOOK_EVERY_S: Final = 1.0
 _TEXT_MAX: Final = 2000
 
 
 class RayExecutor(Executor):
-    """Workers of a Ray cluster.
+    """Workers of a Ray cluster; as long as it is open, standard output is standard error.
 
     Args:
         address: ``ray://HOST:PORT``; None for the cluster of ``RAY_ADDRESS`` or of this machine, and for a new one on this
@@ -48,11 +48,14 @@ class RayExecutor(Executor):
                 extra="ray",
             ) from error
         self._ray, self._asked_slots = ray, slots
-        self._counted, self._counted_at = 1, 0.0
         self._running: dict[Future[Mapping[str, Any]], Any] = {}
         self._was_there = bool(ray.is_initialized())
+        self._stdout = sys.stdout
         if not self._was_there:
             _connect(ray, address)
+            sys.stdout = (
+                sys.stderr
+            )  # where Ray prints, from a thread of its own, that a worker died
         self._task = ray.remote(max_retries=0)(perform)
 
     @property
@@ -60,10 +63,7 @@ class RayExecutor(Executor):
         """How many jobs are done at once."""
         if self._asked_slots is not None:
             return self._asked_slots
-        if time.monotonic() - self._counted_at > _LOOK_EVERY_S:
-            self._counted_at = time.monotonic()
-            self._counted = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-        return self._counted
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, job: Job) -> Future[Mapping[str, Any]]:
         """Give a job to Ray."""
@@ -93,6 +93,7 @@ class RayExecutor(Executor):
             self._ray.cancel(reference, force=True)
         if not self._was_there:
             self._ray.shutdown()
+            sys.stdout = self._stdout
 
 
 def _connect(ray: Any, address: str | None) -> None:

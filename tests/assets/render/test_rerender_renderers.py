@@ -199,7 +199,7 @@ def test_denoising_on_one_thread_reaches_the_payload(store: Store) -> None:
     pytest.importorskip("torch")
     script, out = put(store, "denoise.py", DENOISE), str(store.root / "sky.png")
     typed = ("python", script, "{seed}", out)
-    done = rendered(store, "sky.png", *typed, seed=7, grade="payload", timeout_s=300.0)
+    done = rendered(store, "sky.png", *typed, seed=7, grade="payload", timeout_s=3600.0)
     found = again(sealed(store, done))
     assert found.outcome is RerenderOutcome.REPRODUCED, found.reason
     assert found.grade in {"bytes", "payload"}

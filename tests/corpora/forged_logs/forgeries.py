@@ -255,7 +255,7 @@ def log_edited(folder: Path) -> Path:
 
 
 def log_and_index_edited(folder: Path) -> Path:
-    with edited(hot := start("revised", folder), mended=("index",)) as log:
+    with edited(hot := start("revised", folder), mended=("detlogs",)) as log:
         log["producer"]["role"] = "art director"
     return hot
 

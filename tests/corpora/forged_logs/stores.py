@@ -208,7 +208,7 @@ def mend(files: Iterable[Path], changes: Mapping[str, str]) -> None:
 
 @contextmanager
 def edited(
-    hot: Path, asset: str = "rain.png", mended: Sequence[str] = ("index", "checkpoint")
+    hot: Path, asset: str = "rain.png", mended: Sequence[str] = ("detlogs", "checkpoint")
 ) -> Iterator[Log]:
     """Give a sealed log to be edited; its digest elsewhere in the store is mended afterwards."""
     path = log_of(hot, asset)

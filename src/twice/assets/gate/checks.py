@@ -16,6 +16,7 @@ from typing import Final
 from twice.assets.gate.facts import AssetFacts
 from twice.assets.gate.report import GateRow, RowStatus
 from twice.assets.log.block import Mode
+from twice.assets.log.io import escape
 from twice.assets.log.kinds import Fault
 from twice.assets.log.models import (
     AssetKind,
@@ -25,6 +26,7 @@ from twice.assets.log.models import (
 )
 from twice.assets.media.payload import RETIRED_METHODS
 from twice.assets.media.similarity import PROFILES, explain_loose_limits
+from twice.assets.store.index import NAME as INDEX
 
 _HOSTED: Final = re.compile(
     "(?<![a-z0-9])(?:"
@@ -44,7 +46,6 @@ _OPEN_MODELS: Final = re.compile(
     r"whisper|runwayml\s*/|stable[^a-z]*diffusion|clip\b|gpt-?(?:oss|2)"
 )
 """Models that such a company published, and anybody runs at home."""
-_SEAL_AGAIN: Final = "seal it again: twice asset seal ASSET --log LOG --revise"
 
 
 def check_hash(facts: AssetFacts) -> Iterator[GateRow]:
@@ -62,7 +63,8 @@ def check_hash(facts: AssetFacts) -> Iterator[GateRow]:
     renamed = "" if seen.path == facts.name else f"; it is now {seen.path}"
     was, now = f"{asset.file_sha256}"[:12], seen.file_sha256[:12]
     method = asset.payload.method if asset.payload else None
-    status, fix = RowStatus.RED, _SEAL_AGAIN
+    status = RowStatus.RED
+    fix = f"seal it again: {facts.sealing} {facts.sidecar} --revise"
     if method in RETIRED_METHODS:
         wrong = (
             f"{'the same' if is_same else 'other'} bytes; {method} is no longer computed{renamed}"
@@ -82,7 +84,7 @@ def check_hash(facts: AssetFacts) -> Iterator[GateRow]:
     else:
         wrong = f"sealed sha256 {was}…, found {now}…; the payload is another one as well"
         fix = "restore the file that was sealed, or log the one that is there: "
-        fix += f"twice asset seal --id {facts.log.log_id} --revise"
+        fix += f"{facts.sealing} DRAFT --id {facts.log.log_id} --revise"
     yield facts.judge("hash", f"sha256 {now}…", wrong, fix, status)
 
 
@@ -90,16 +92,20 @@ def check_store(facts: AssetFacts) -> Iterator[GateRow]:
     """Check a log against what its store has of it: other logs, the index, the checkpoint."""
     log = facts.log
     if facts.same:
-        fix = "keep one, and revise it: twice asset seal ASSET --log DRAFT --revise"
+        fix = f"keep one, and revise it: {facts.sealing} DRAFT --revise"
         yield facts.red("one-log", f"also: {', '.join(facts.same)}", fix)
-    if facts.indexed is not None and facts.indexed != facts.log_digest:
-        fix = "seal what it says now: twice asset seal ASSET --log LOG --revise; or restore it"
+    number, revisions = log.revision or 1, facts.revisions or {}
+    if facts.revisions is not None and number not in revisions and not facts.same:
+        wrong = f"the store's index has no seal of revision {number}"
+        fix = f"restore the index ({INDEX}), or seal it again: {facts.sealing} {facts.sidecar}"
+        yield facts.yellow("sealed", wrong, fix)
+    elif revisions.get(number, facts.log_digest) != facts.log_digest:
+        fix = f"seal what it says now: {facts.sealing} {facts.sidecar} --revise; or restore it"
         yield facts.yellow("sealed", "the log was edited since it was sealed", fix)
-    number, latest = log.revision or 1, max(facts.revisions, default=0)
-    before, wrong = facts.revisions.get(number - 1), ""
+    latest, before, wrong = max(revisions, default=0), revisions.get(number - 1), ""
     if before and log.supersedes not in {None, before}:
         wrong = f"revision {number} names another text than was sealed as revision {number - 1}"
-    elif not before and any(each < number - 1 for each in facts.revisions):
+    elif not before and any(each < number - 1 for each in revisions):
         wrong = f"revision {number - 1} was not sealed here, and earlier ones were"
     elif number < latest:
         wrong = f"revision {latest} of it was sealed, and this one says {number}"
@@ -112,6 +118,18 @@ def check_store(facts: AssetFacts) -> Iterator[GateRow]:
             wrong = f"{of} {'names another revision' if facts.listed else 'does not name the log'}"
         fix = f"twice asset package --work-unit {log.work_unit}"
         yield facts.judge("checkpoint", f"named by {of}", wrong, fix)
+
+
+def check_dates(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check that nothing in a log was written after now."""
+    evidence, verdicts = facts.log.evidence or {}, facts.log.verdicts or ()
+    said = {"/created": facts.log.created}
+    said |= {f"/evidence/{escape(at)}/when": each.when for at, each in evidence.items()}
+    said |= {f"/verdicts/{number}/when": each.when for number, each in enumerate(verdicts)}
+    late = {at: when for at, when in said.items() if when and when > facts.latest}
+    for at, when in late.items():
+        fix = f"set the clock of the machine that wrote it, and revise the log: {facts.sealing} DRAFT --revise"
+        yield facts.red(f"dates:{at}", f"{at} is {when}, which is still to come", fix)
 
 
 def check_completeness(facts: AssetFacts) -> Iterator[GateRow]:
@@ -179,7 +197,7 @@ def check_verdict(facts: AssetFacts) -> Iterator[GateRow]:
     sealed = f"sha256:{facts.log.get('/asset/file_sha256')}"
     if last.outcome is not RerenderOutcome.REPRODUCED:
         wrong = f"{last.when}: {last.grade or 'it differs'}; {last.reason or ''}".rstrip("; ")
-        fix = "find what moved, or lower the promise: twice asset rerender LOG"
+        fix = f"find what moved, or lower the promise: twice asset rerender {facts.sidecar}"
         yield facts.red("re-rendered", wrong, fix)
         return
     if (last.when or first) < first:
@@ -191,5 +209,5 @@ def check_verdict(facts: AssetFacts) -> Iterator[GateRow]:
     elif last.grade == "bytes" and last.artefacts and sealed not in last.artefacts:
         short = "it reproduced other bytes than those that are logged"
     right, wrong = f"{last.grade or 'reproduced'}, {last.when}", f"{last.when}: {short}"
-    fix = "render it again: twice asset rerender LOG --write"
+    fix = f"render it again: twice asset rerender {facts.sidecar} --write"
     yield facts.judge("re-rendered", right, wrong if short else "", fix, RowStatus.YELLOW)

@@ -13,6 +13,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +26,7 @@ from twice.assets.media.measure import digest_file, measure_file
 from twice.assets.media.payload import digest_payload
 from twice.assets.store.checkpoint import FOLDER as CHECKPOINTS
 from twice.assets.store.checkpoint import read_checkpoint
-from twice.assets.store.index import collect_entries, payload_key, read_index
+from twice.assets.store.index import collect_entries, payload_key, read_revisions
 from twice.assets.store.store import Store, find_store
 from twice.errors import TwiceError, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
@@ -119,8 +120,9 @@ class _Collector:
 
     def __init__(self, root: Path, store: Store | None, files: set[Path], *, measure: bool) -> None:
         self.root, self.store, self.files, self.measure = root, store, files, measure
-        entries, self.revisions = (read_index(store) if store is not None else None) or ([], {})
-        self.indexed = {each.log_id: each.log_digest for each in entries}
+        self.revisions = read_revisions(store) if store is not None else {}
+        # Of two clocks in two time zones, one may be set to local time.
+        self.latest = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.hashes: dict[Path, str | None] = {}
         self.checkpoints: dict[str, Mapping[str, str] | None] = {}
         self.runs: dict[Path, RunValues] = {}
@@ -145,21 +147,22 @@ class _Collector:
             data = read_bytes(sidecar)
             _, examined = examine_bytes(data, name)
         except TwiceError as error:
-            return AssetFacts(bare, name, trouble=error.happened)
+            return AssetFacts(bare, name, root=str(self.root), trouble=error.happened)
         log = examined.log
         file, log_id = log.get("/asset/file"), log.log_id or ""
         listed = self._find_listed(log.work_unit, log_id)
-        indexed = self.indexed.get(log_id)
-        wanted = {listed, indexed} - {None, ""}
+        revisions = None if self.store is None else self.revisions.get(log_id, {})
+        wanted = {listed, *(revisions or {}).values()} - {None, ""}
         return AssetFacts(
             self.name(sidecar.parent / file) if file else bare,
             name,
+            root=str(self.root),
+            latest=self.latest,
             examined=examined,
             log_digest=_find_digest(data, log, wanted) if wanted else "",
             inputs={at: self.hash(path) for at, path in self._list_inputs(sidecar, log)},
             listed=listed,
-            indexed=indexed,
-            revisions=self.revisions.get(log_id, {}),
+            revisions=revisions,
             records=dict(self._read_records(log)),
         )
 
@@ -260,7 +263,7 @@ class _Collector:
             digest = self.hash(path)
             if digest not in read:
                 name = self.name(path)
-                yield AssetFacts(name, "", seen=SeenFile(name, digest or ""))
+                yield AssetFacts(name, "", root=str(self.root), seen=SeenFile(name, digest or ""))
 
     def find_doubles(self, every: list[AssetFacts], *, whole: bool) -> Iterator[AssetFacts]:
         """Say of each log which others have its payload or its id."""
@@ -281,7 +284,7 @@ class _Collector:
             same = by_id.get(each.log.log_id, set()) - others - {each.log_path}
             said = [f"{path} (same payload)" for path in sorted(others)]
             said += [f"{path} (same id)" for path in sorted(same)]
-            yield replace(each, same=tuple(said), indexed=None if same else each.indexed)
+            yield replace(each, same=tuple(said), revisions=None if same else each.revisions)
 
 
 def _find_digest(data: bytes, log: DeterminismLog, wanted: set[str | None]) -> str:

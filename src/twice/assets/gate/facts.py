@@ -5,8 +5,10 @@ Invariant: nothing here looks at the disk.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from twice.assets.gate.report import GateRow, RowStatus, clip
@@ -41,6 +43,8 @@ class AssetFacts:
     Args:
         name: path of the asset from the folder that was judged.
         log_path: path of the sidecar; "" where there is none.
+        root: the folder that was judged, as it was named.
+        latest: an instant that no date in a log can be after.
         trouble: why the sidecar could not be read.
         examined: the log, and what is wrong with its document.
         log_digest: of its canonical text; "" where neither checkpoint nor index names the log.
@@ -48,14 +52,16 @@ class AssetFacts:
         inputs: of the recipe's inputs by path: their sha256 now, or None where they are not there.
         same: other logs about the same payload, or with the same id, each with which of the two.
         listed: its digest in the work unit's checkpoint, "" where it is not named; None without a checkpoint.
-        indexed: its digest in the store's index; None where that has none of its id, or another log has its id.
-        revisions: the digests of its revisions as the store sealed them, by number.
+        revisions: the digests of its revisions as the store sealed them, by number; None outside of a store, or where
+            another log has its id.
         records: of the run records that evidence names and that are in the store: their sha256, and what they say.
         other_files: of each of them, what the files of the store say against it.
     """
 
     name: str
     log_path: str
+    root: str = ""
+    latest: str = "9999"
     trouble: str = ""
     examined: Examined = field(default_factory=lambda: Examined(DeterminismLog(), ()))
     log_digest: str = ""
@@ -63,8 +69,7 @@ class AssetFacts:
     inputs: Mapping[str, str | None] = field(default_factory=dict)
     same: tuple[str, ...] = ()
     listed: str | None = None
-    indexed: str | None = None
-    revisions: Mapping[int, str] = field(default_factory=dict)
+    revisions: Mapping[int, str] | None = None
     records: Mapping[str, tuple[str, RunValues]] = field(default_factory=dict)
     other_files: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -77,6 +82,16 @@ class AssetFacts:
     def owner(self) -> str:
         """The role that made the asset."""
         return self.log.get("/producer/role") or PRODUCER
+
+    @property
+    def sealing(self) -> str:
+        """The command that seals the asset with a draft, as it is typed where the gate was."""
+        return f"twice asset seal {shlex.quote(str(Path(self.root, self.name)))} --log"
+
+    @property
+    def sidecar(self) -> str:
+        """The log's file, as it is typed where the gate was."""
+        return shlex.quote(str(Path(self.root, self.log_path)))
 
     def judge(
         self, check: str, right: str, wrong: str, fix: str, status: RowStatus = RowStatus.RED

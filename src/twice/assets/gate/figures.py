@@ -34,7 +34,7 @@ def check_measures(facts: AssetFacts) -> Iterator[GateRow]:
         is_declared = evidence is not None and evidence[1].level is EvidenceLevel.DECLARED
         right = "not measured now: the figures are those of the sealing (--measure)"
         wrong = "not measured now; the figures are declared by a person" if is_declared else ""
-        fix = "measure it: twice asset gate PATH --measure, or seal it again"
+        fix = f"measure it: twice asset gate {facts.sidecar} --measure, or seal it again"
         yield facts.judge("facts", right, wrong, fix, RowStatus.YELLOW)
     elif seen.file_sha256 != facts.log.get("/asset/file_sha256"):
         return
@@ -48,7 +48,7 @@ def check_measures(facts: AssetFacts) -> Iterator[GateRow]:
             for name, value in said
             if value is not None and name != "decoder" and not _is_alike(value, getattr(now, name))
         ]
-        fix = "seal it again: twice asset seal --revise"
+        fix = f"seal it again: {facts.sealing} {facts.sidecar} --revise"
         yield facts.judge("facts", "as measured now", "; ".join(odd), fix)
 
 

@@ -24,6 +24,7 @@ _OF_FILES: Final[tuple[Callable[[AssetFacts], Iterator[GateRow]], ...]] = (
 _PER_ASSET: Final = (
     lambda facts: iter([facts.green("log-present", facts.log_path)]),
     *_OF_FILES,
+    checks.check_dates,
     checks.check_completeness,
     checks.check_promise,
     checks.check_verdict,
@@ -85,7 +86,7 @@ def _judge_asset(
 ) -> list[GateRow]:
     """Judge an asset by some checks; without a log, or with one that cannot be read, it has one row."""
     if not facts.log_path:
-        fix = f"log it: twice asset seal {facts.name} --log DRAFT"
+        fix = f"log it: {facts.sealing} DRAFT"
         return [facts.red("log-present", "no determinism log is about this file", fix)]
     if facts.trouble:
         fix = "write it anew from where it came, or seal the asset again"

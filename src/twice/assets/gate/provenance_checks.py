@@ -123,7 +123,10 @@ def _check_record(facts: AssetFacts, name: str) -> Iterator[GateRow]:
             wrong = f"{name} is another record than the one that was named"
         yield facts.red("record", wrong, _RECORD_ANEW)
         return
-    last = facts.log.last_verdict
+    last, rerender = (
+        facts.log.last_verdict,
+        f"render it again: twice asset rerender {facts.sidecar} --write",
+    )
     is_reproduced = last is not None and last.outcome is RerenderOutcome.REPRODUCED
     refuted = list(_list_refuted(facts, to_document(facts.log), name, run))
     if refuted:
@@ -137,13 +140,13 @@ def _check_record(facts: AssetFacts, name: str) -> Iterator[GateRow]:
         is_blind = run.is_watched and (is_script or Path(argv[0]).name.startswith("python"))
         is_blind &= not is_reproduced
         wrong = "a Python program was watched from outside: what it read is not known"
-        fix = "record it as python SCRIPT.py; or render it again: twice asset rerender LOG --write"
+        fix = f"record it as python SCRIPT.py; or {rerender}"
         right = f"as {name} has it"
         yield facts.judge("record", right, wrong if is_blind else "", fix, RowStatus.YELLOW)
     if run.reads:
         reads = ", ".join(f"{each} ({count})" for each, count in sorted(run.reads.items()))
         wrong = f"the run depends on {reads}"
-        fix = "render it again to see whether they matter: twice asset rerender LOG --write"
+        fix = f"see whether they matter: {rerender}"
         if last is not None and is_reproduced:
             grade = last.grade or facts.log.get("/promise/grade")
             yield facts.green("record-reads", f"{wrong}; reproduced {last.when} at {grade}")

@@ -149,7 +149,11 @@ class FileScan:
         elif codec:
             file.seek(0)
             member = archives.unpack(codec, archives.decompress(codec, file), self._budget)
+            at, size = file.tell(), size_of(file)
             yield from self._scan_member(member, place)
+            if not member.why and at < size:
+                rest = io.BufferedReader(ByteRange(file, at, size - at))
+                yield from self._scan_file(rest, place.step("after the end"))
         elif kind in _READERS:
             yield from self._scan_parts(file, kind, place)
         if not place.is_inside:

@@ -178,6 +178,8 @@ _DECODERS: Final[dict[str, Callable[[BinaryIO], Iterator[bytes]]]] = {
 def decompress(codec: str, file: BinaryIO) -> Iterator[bytes]:
     """Yield the bytes of a compressed stream that begins here, of all its members if these follow each other.
 
+    The file is left behind them.
+
     Raises:
         ExtraMissing: E-EXTRA-001, the library of the codec is not installed.
         DAMAGED: it is damaged, or cut off.
@@ -189,6 +191,7 @@ def decompress(codec: str, file: BinaryIO) -> Iterator[bytes]:
         yield from _DECODERS[codec](file)
         following = file.read(512).lstrip(b"\0")
         start = file.tell() - len(following)
+    file.seek(start)
 
 
 def explain(error: Exception) -> str:

@@ -31,6 +31,8 @@ PACKET_MAX: Final = 256 << 20
 """Bytes of a packet, or of the tables and tags before the first one."""
 
 _SAMPLES_MAX: Final = 1 << 20
+_CHUNKS_MAX: Final = 1000
+_LENGTH_UNKNOWN: Final = 0x7FFF0000  # A program that writes into a pipe states the most.
 _FOLDERS: Final = frozenset({b"moov", b"trak", b"mdia", b"minf", b"stbl", b"moof", b"traf"})
 _SEGMENT: Final = b"\x18\x53\x80\x67"
 _OGG_PAGE_MAX: Final = 27 + 255 + 255 * 255
@@ -214,6 +216,25 @@ def _check_lengths(file: BinaryIO) -> None:
             segments = page[22 : 22 + page[21]] if len(page) > 22 else b""
             if mark and 22 + len(segments) + sum(segments) > len(page):
                 raise Damaged("the last page is cut off")
+
+
+def check_chunk(file: BinaryIO) -> None:
+    """Refuse a WAV or AIFF that ends before its samples do; libraries read what is there."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    kind, at = file.read(4), 12
+    if kind not in {b"RIFF", b"RIFX", b"FORM"}:
+        return
+    for _ in range(_CHUNKS_MAX):
+        file.seek(at)
+        head = file.read(8)
+        length = int.from_bytes(head[4:], "little" if kind == b"RIFF" else "big")
+        at += 8 + length
+        if head[:4] in {b"data", b"SSND"} and size < at and length < _LENGTH_UNKNOWN:
+            raise Damaged(f"the samples are cut off: {at - size:,} bytes are not there")
+        if at >= size:
+            return
+        at += length % 2
 
 
 def _check_boxes(file: BinaryIO, size: int) -> None:

@@ -24,7 +24,7 @@ from twice.assets.media.archives import (
     size_of,
     unpack,
 )
-from twice.assets.media.av import open_media
+from twice.assets.media.av import check_chunk, open_media
 from twice.assets.media.images import open_image
 from twice.assets.media.sniff import decoding, load_library
 
@@ -102,6 +102,7 @@ def _read_recording(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
     yield from _to_fields(said)
     for name, data in files:
         yield unpack(name, iter([data]), budget)
+    check_chunk(file)
 
 
 def _read_font(file: BinaryIO, _: UnpackBudget) -> Iterator[Part]:

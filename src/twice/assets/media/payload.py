@@ -26,7 +26,7 @@ import numpy as np
 from twice.assets.errors import PayloadRefused
 from twice.assets.log.models import Measured
 from twice.assets.media.archives import ByteRange, size_of
-from twice.assets.media.av import find_setup, open_media, strip_framing
+from twice.assets.media.av import check_chunk, find_setup, open_media, strip_framing
 from twice.assets.media.images import PLUGINS, ImageReader
 from twice.assets.media.sniff import Damaged, Format, decoding, load_library, sniff_file
 from twice.foundation.digests import Algorithm, Digest, digest_parts, new_hasher
@@ -49,8 +49,6 @@ _PACKETED: Final = frozenset(
     {Format.OGG, Format.MPEG, Format.AAC, Format.MP4, Format.MATROSKA, Format.AVI}
 )
 _FRAMES: Final = 1 << 16  # of samples that are in memory at once
-_CHUNKS_MAX: Final = 1000
-_LENGTH_UNKNOWN: Final = 0x7FFF0000  # A program that writes into a pipe states the most.
 _DURATION_MAX_S: Final = 1e9  # that a log holds
 
 
@@ -136,7 +134,7 @@ def _digest_samples(file: BinaryIO) -> tuple[str, Digest, Measured]:
     soundfile = load_library("soundfile")
     # libsndfile seeks before the beginning when a length is damaged; a range stays at its beginning.
     whole = ByteRange(file, 0, size_of(file))
-    _check_chunk(file, size_of(file))
+    check_chunk(file)
     with decoding("libsndfile"), soundfile.SoundFile(whole) as sound:
         bits = DEPTHS.get(sound.subtype)
         if bits is not None:
@@ -152,24 +150,6 @@ def _digest_samples(file: BinaryIO) -> tuple[str, Digest, Measured]:
             )
             return "pcm/1", digest, measured
     return _digest_packets(file)
-
-
-def _check_chunk(file: BinaryIO, size: int) -> None:
-    """Refuse a WAV or AIFF that ends before its samples do; libsndfile reads what is there."""
-    file.seek(0)
-    kind, at = file.read(4), 12
-    if kind not in {b"RIFF", b"RIFX", b"FORM"}:
-        return
-    for _ in range(_CHUNKS_MAX):
-        file.seek(at)
-        head = file.read(8)
-        length = int.from_bytes(head[4:], "little" if kind == b"RIFF" else "big")
-        at += 8 + length
-        if head[:4] in {b"data", b"SSND"} and size < at and length < _LENGTH_UNKNOWN:
-            raise Damaged(f"the samples are cut off: {at - size:,} bytes are not there")
-        if at >= size:
-            return
-        at += length % 2
 
 
 def _read_samples(sound: Any, bits: int, form: str) -> Iterator[bytes]:

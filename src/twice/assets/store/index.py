@@ -1,20 +1,22 @@
 """Which log is about which payload, for a whole store, and which revisions were sealed: one SQLite file.
 
-Its entries are made of the sidecars where there is no such file, or a damaged one. A seal holds the file's write lock
-from the search for a second log to the written sidecar, so that of two seals at once the later sees the earlier.
+Where there is no such file, its entries are made of the sidecars, and its revisions are lost: nobody knows which texts
+were sealed. A damaged file is refused, because it may be mended. A seal holds the file's write lock from the search for
+a second log to the written sidecar, so that of two seals at once the later sees the earlier.
 
-Invariant: an entry names the text of a log as it was sealed; nothing but a seal writes one while the file is whole.
+Invariant: a revision is in it if a seal wrote it, and nothing else writes one.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Final
 
+from twice.assets.errors import StoreRefused
 from twice.assets.log.io import examine_bytes, log_digest, read_bytes
 from twice.assets.log.models import SUFFIX, DeterminismLog
 from twice.assets.store.store import Store
@@ -22,7 +24,7 @@ from twice.errors import OutputUnwritable, TwiceError
 
 NAME: Final = "detlogs.sqlite"
 _VERSION: Final = 2
-"""Of the tables; a file of another version is made anew."""
+"""Of the tables; a file of another version is refused."""
 _WAIT_S: Final = 60.0
 
 
@@ -44,13 +46,13 @@ class IndexEntry:
 
 _COLUMNS: Final = ", ".join(each.name for each in fields(IndexEntry))
 _TABLES: Final = (
-    "DROP TABLE IF EXISTS logs",
-    "DROP TABLE IF EXISTS revisions",
     f"CREATE TABLE logs ({_COLUMNS}, PRIMARY KEY (log))",
     "CREATE INDEX by_payload ON logs (payload)",
     "CREATE TABLE revisions (log_id, revision, log_digest, PRIMARY KEY (log_id, revision))",
     f"PRAGMA user_version = {_VERSION}",
 )
+_DAMAGED: Final = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT})
+_PUT_LOG: Final = "INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 class StoreIndex:
@@ -72,14 +74,22 @@ class StoreIndex:
             found.setdefault(log_id, {})[number] = digest
         return found
 
+    def make_tables(self, entries: Iterable[IndexEntry]) -> None:
+        """Make the tables of an empty file, with entries that nobody is known to have sealed."""
+        for statement in _TABLES:
+            self._connection.execute(statement)
+        self._connection.executemany(_PUT_LOG, map(astuple, entries))
+
     def put(self, entry: IndexEntry) -> None:
-        """Put a log in the place of the one that its sidecar held before."""
-        if entry in self.list_entries(entry.payload):
+        """Put a sealed log in the place of the one that its sidecar held before."""
+        key = (entry.log_id, entry.revision)
+        asked = "SELECT log_digest FROM revisions WHERE (log_id, revision) = (?, ?)"
+        known = self._connection.execute(asked, key).fetchone()
+        if known == (entry.log_digest,) and entry in self.list_entries(entry.payload):
             return
-        sealed = (entry.log_id, entry.revision, entry.log_digest)
-        insert = "INSERT OR REPLACE INTO"
-        self._connection.execute(f"{insert} logs VALUES (?, ?, ?, ?, ?, ?, ?)", astuple(entry))
-        self._connection.execute(f"{insert} revisions VALUES (?, ?, ?)", sealed)
+        self._connection.execute(_PUT_LOG, astuple(entry))
+        insert = "INSERT OR REPLACE INTO revisions VALUES (?, ?, ?)"
+        self._connection.execute(insert, (*key, entry.log_digest))
 
     def commit(self) -> None:
         """Put what was put onto the disk; the lock stays until the block ends."""
@@ -93,12 +103,27 @@ def lock_index(store: Store) -> Iterator[StoreIndex]:
 
     Raises:
         OutputUnwritable: E-OUTPUT-002, it cannot be written, or another seal holds it for a minute.
+        StoreRefused: E-ASSET-STORE-001, it is damaged, or of another version.
     """
     path = store.root / NAME
     try:
-        with closing(_open_locked(store, path)) as connection:
-            yield StoreIndex(connection)
+        with closing(sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            index, version = StoreIndex(connection), _read_version(connection)
+            if version == 0:
+                index.make_tables(collect_entries(store))
+            elif version != _VERSION:
+                raise sqlite3.DatabaseError(f"its tables are of version {version}")
+            yield index
     except sqlite3.Error as error:
+        # The other codes are those of disks, locks and rights; an error without a code is raised above.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if path.is_dir() or code in _DAMAGED:
+            raise StoreRefused(
+                f"The store's index {path} is damaged: {error}.",
+                "Expected the SQLite file that seals write.",
+                "Restore it; or remove it, and seal each log again: twice asset seal ASSET --log LOG",
+            ) from error
         raise OutputUnwritable(
             f"The store's index {path} cannot be written: {error}.",
             "Expected a store that can be written, with room on its disk.",
@@ -106,37 +131,19 @@ def lock_index(store: Store) -> Iterator[StoreIndex]:
         ) from error
 
 
-def _open_locked(store: Store, path: Path) -> sqlite3.Connection:
-    """Open the index for writing; one that is damaged or not there is made of the sidecars."""
-    connection = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-            for statement in _TABLES:
-                connection.execute(statement)
-            for entry in collect_entries(store):
-                StoreIndex(connection).put(entry)
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        # Locked, read-only or full: the file itself may be whole.
-        if not isinstance(error, sqlite3.OperationalError):
-            with suppress(OSError):
-                path.unlink()
-                return _open_locked(store, path)
-        raise
-    return connection
+def _read_version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def read_index(store: Store) -> tuple[list[IndexEntry], dict[str, dict[int, str]]] | None:
-    """Read entries and sealed revisions; None where there is no index, or a damaged one. Nothing is written."""
+def read_revisions(store: Store) -> dict[str, dict[int, str]]:
+    """Read the sealed revisions; none where there is no index, or a damaged one. Nothing is written."""
     address = f"{(store.root / NAME).absolute().as_uri()}?mode=ro"
     try:
         with closing(sqlite3.connect(address, timeout=_WAIT_S, uri=True)) as connection:
-            if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-                return None
-            return StoreIndex(connection).list_entries(), StoreIndex(connection).list_revisions()
+            is_known = _read_version(connection) == _VERSION
+            return StoreIndex(connection).list_revisions() if is_known else {}
     except sqlite3.Error:
-        return None
+        return {}
 
 
 def payload_key(log: DeterminismLog) -> str | None:

@@ -16,7 +16,7 @@ from twice.assets.gate.gate import run_gate, verify_files
 from twice.assets.gate.report import AssetGateReport
 from twice.cli.commands.asset.store import read_clock
 from twice.cli.console import show_progress
-from twice.cli.options import AsJson, Limit, argument, build_command, option
+from twice.cli.options import AsJson, Limit, argument, build_command, option, refuse_together
 from twice.cli.output import limit_rows, tell, write_text
 from twice.errors import UsageError
 from twice.recorder.recorder import refuse_existing
@@ -27,7 +27,9 @@ def gate_assets(
     path: Annotated[Path, argument(default=Path())],
     measure: Annotated[bool, option("--measure", "decode and measure every file again")],
     markdown: Annotated[bool, option("--markdown", "print every row as Markdown")],
-    output: Annotated[Path | None, option("-o, --output FILE", "write Markdown there")],
+    output: Annotated[
+        Path | None, option("-o, --output FILE", "write Markdown there, and print the summary")
+    ],
     force: Annotated[bool, option("--force", "write over FILE")],
     limit: Limit,
     as_json: AsJson,
@@ -46,13 +48,14 @@ def gate_assets(
 
     Exit code 0 pass, 1 block (a row is red), 2 conditional (a row is yellow), or wrong use.
     """
+    refuse_together({"--markdown": markdown, "--json": as_json}, "one form of the report")
     if output is not None:
         refuse_existing(output, force=force)
     with show_progress("logs") as progress:
         report = run_gate(path, measure=measure, progress=progress)
     if output is not None:
         write_text(report.to_markdown(), output, force=force)
-    if markdown and not as_json:
+    elif markdown:
         print(report.to_markdown(), end="")
         return report.exit_code
     return _tell_report(report, report.to_json(), limit, as_json=as_json)

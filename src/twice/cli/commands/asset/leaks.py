@@ -103,7 +103,7 @@ def scrub_asset(
     refuse_existing(output, force=force)
     try:
         with file.open("rb") as opened:
-            made = scrub(opened, str(file))
+            made = scrub(opened, str(file), str(output))
             copy = made.copy.read()
             write(output, copy)
     except OSError as error:

@@ -68,7 +68,9 @@ def show_asset(
         raise LogUnreadable(facts.trouble, "Expected a determinism log.", "Seal the asset again.")
     document: dict[str, Any] = {"format": "twice.asset/1"}
     if not facts.log_path:
-        asset = to_document(measure_file(path))
+        with Status() as status:  # A long sound is decoded to its end.
+            status(f"measuring {path.name}")
+            asset = to_document(measure_file(path))
         document |= {"asset": asset, "log": None, "missing": []}
         lines = [
             "no determinism log is about this file",

@@ -94,7 +94,7 @@ def rerender_assets(
 @build_command
 def calibrate_renderer(
     path: Annotated[Path, argument(metavar="LOG")],
-    runs: Annotated[int, option("--n N", "how often (4)", default=4, type=click.IntRange(1))],
+    runs: Annotated[int, option("--n N", "how often (4), at least twice", default=4, type=click.IntRange(2))],
     how: RecipeOptions,
     threads: Annotated[tuple[int, ...], option("--threads T", "a further number of threads", type=click.IntRange(1))],
     write: Annotated[bool, option("--write", "put the limits into the log")],

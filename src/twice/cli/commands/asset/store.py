@@ -205,7 +205,9 @@ def package_logs(
 
     The checkpoint goes into the store, under checkpoints, and names every log with the digest of its text: from then on
     the gate turns an asset red whose log it does not name. --to writes sidecars, an index and the checkpoint into a new
-    folder, with secrets blanked. Both are hot: they go to makers and gatekeepers, never to players.
+    folder, with secrets blanked. Both are hot: they go to makers and gatekeepers, never to players. Assets, inputs and run records
+    do not travel with them: whoever gets the folder puts each asset beside its log, and can then gate it. Rendering again
+    needs the inputs at the paths of the recipe as well.
 
     Exit code 0 the gate passes what was packaged, 1 it blocks it, 2 it passes it on a condition, or wrong use. It is
     packaged all the same: a checkpoint says how things stand.
@@ -215,5 +217,8 @@ def package_logs(
     done = package(store.open(Path()), work_unit, os.environ, to=to, force=force)
     lines = [f"packaged: {pluralize(len(done.logs), 'log')}, {done.checkpoint}"]
     lines += [f"blanked in {name}: {', '.join(at)}" for name, at in done.blanked.items()]
+    if to is not None:
+        step = f"next: put each asset beside its log in {to}, then: twice asset gate {to}"
+        lines.append(step)
     lines = [*map(printable, lines), done.report.to_text()]
     return tell(done.to_json(), lines, as_json=as_json, code=done.report.exit_code)

@@ -52,7 +52,7 @@ def build_record_job(
         "parent": None if parent is None else dict(parent),
         "in_copy": in_copy,
     }
-    return Job("twice.runs.recordings:record_here", arguments, key)
+    return Job("twice.recorder.record_jobs:record_here", arguments, key)
 
 
 def record_here(arguments: Mapping[str, Any]) -> dict[str, Any]:
