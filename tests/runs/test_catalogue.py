@@ -11,6 +11,8 @@ pytest.importorskip("pyarrow")
 from made_records import make_record, write_statement
 
 from twice.errors import ExtraMissing
+from twice.foundation.digests import Algorithm
+from twice.recorder.record.layout import Header
 from twice.runs import catalogue
 from twice.runs.catalogue import FOLDER, RecordCatalogue
 from twice.runs.record_query import select_rows
@@ -97,17 +99,19 @@ def test_a_damaged_file_costs_time_and_no_answer(folder: Path, share: float) -> 
     update(folder)
 
 
-def test_a_file_that_could_not_be_opened_is_tried_again(
+def test_a_file_that_could_not_be_opened_here_and_now_is_tried_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (folder / "later.twice").write_bytes(Header(99, bytes(16), Algorithm.BLAKE3, "9.9").pack())
     listed = [*list_files(folder), ListedFile("gone.twice", 1, 1)]
     monkeypatch.setattr(catalogue, "list_files", lambda _: listed)
     kept = RecordCatalogue(folder)
 
-    for opened in (5, 1):
+    for opened in (6, 2):
         rows, _ = kept.update()
-        (damaged,) = select_rows([(folder, rows)], "damage is not null")
-        assert damaged["damage"].startswith("E-RECORD-005 gone.twice cannot be opened: ")
+        gone, later = select_rows([(folder, rows)], "damage is not null")
+        assert gone["damage"].startswith("E-RECORD-005 gone.twice cannot be opened: ")
+        assert later["damage"].startswith("E-RECORD-001 later.twice is record format 99; ")
         assert kept.opened == opened
 
 

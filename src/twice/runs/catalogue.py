@@ -20,7 +20,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from twice.errors import ExtraMissing, OutputUnwritable, RecordForeign, RecordUnreadable
+from twice.errors import (
+    ExtraMissing,
+    OutputUnwritable,
+    RecordForeign,
+    RecordUnreadable,
+    RecordVersion,
+)
 from twice.recorder.record.prefix import Progress
 from twice.runs.record_row import COLUMNS, ListedFile, list_files, read_row
 from twice.writing import make_folder, write
@@ -35,6 +41,8 @@ _BATCH: Final = 1000
 """Records after which rows are kept; a kill costs at most as many."""
 _PARTS_MAX: Final = 16
 _ABANDONED_S: Final = 3600
+_PASSING: Final = (RecordUnreadable.id, RecordVersion.id)
+"""Of damages that end without a change of the record: by other rights, or by another version of twice."""
 
 
 class RecordCatalogue:
@@ -123,11 +131,8 @@ class RecordCatalogue:
         import pyarrow as pa
         from pyarrow import parquet
 
-        # What could not be opened may be at any time, and no stamp of it says so.
-        opened = [
-            not str(each).startswith(RecordUnreadable.id) for each in rows["damage"].to_pylist()
-        ]
-        rows = _take(rows, [at for at, is_one in enumerate(opened) if is_one])
+        damages = enumerate(rows["damage"].to_pylist())
+        rows = _take(rows, [at for at, each in damages if not str(each).startswith(_PASSING)])
         if self.failure is not None or not len(rows):
             return []
         target = self._place / f"{_FORM}-{os.urandom(8).hex()}.parquet"
