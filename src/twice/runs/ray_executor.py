@@ -9,6 +9,8 @@ Invariant: an executor ends the tasks that it began, and leaves a cluster that w
 from __future__ import annotations
 
 import os
+import re
+import socket
 import sys
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
@@ -21,6 +23,8 @@ from twice.worker.channel import revive_error
 from twice.worker.executor import Executor, Job, perform
 
 _TEXT_MAX: Final = 2000
+_HOST: Final = re.compile(r"(ray://)?(?P<host>\[[^]]+\]|[^/:]+):(?P<port>\d{1,5})")
+_LIMIT_S: Final = 10.0
 
 
 class RayExecutor(Executor):
@@ -68,7 +72,11 @@ class RayExecutor(Executor):
     def submit(self, job: Job) -> Future[Mapping[str, Any]]:
         """Give a job to Ray."""
         answer = Future[Mapping[str, Any]]()
-        reference = self._task.remote(job.to_message())
+        try:
+            reference = self._task.remote(job.to_message())
+        except Exception as error:  # noqa: BLE001  (the client of a cluster elsewhere sends the function only now)
+            answer.set_exception(_translate(job, error))
+            return answer
         self._running[answer] = reference
         reference.future().add_done_callback(partial(self._settle, job, answer))
         return answer
@@ -100,14 +108,19 @@ def _connect(ray: Any, address: str | None) -> None:
     """Connect to a cluster, or start one where none is named and none found."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # of one that is started here
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    named = address or os.environ.get("RAY_ADDRESS") or "the cluster of this machine"
     try:
+        # Ray itself tries for minutes, and writes about it on standard error.
+        if found := _HOST.fullmatch(named):
+            socket.create_connection(
+                (found["host"].strip("[]"), int(found["port"])), _LIMIT_S
+            ).close()
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     except Exception as error:  # Ray has no root of what it raises when it connects
-        named = address or os.environ.get("RAY_ADDRESS") or "the cluster of this machine"
         raise ClusterUnreachable(
             f"{named} cannot be used: {str(error).strip()[:_TEXT_MAX] or type(error).__name__}",
             "Expected a Ray cluster that answers, with the Python and the Ray of this command.",
-            "Look at it with: ray status. Without a cluster: --on local",
+            "Look at it with: ray status. One that asks for a token needs RAY_AUTH_MODE=token. Without a cluster: --on local",
             address=str(address),
         ) from error
 

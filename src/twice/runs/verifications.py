@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,10 +28,19 @@ from twice.foundation.printable import pluralize, printable
 from twice.recorder.record_form import reading
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import choose_allowed, grant, is_made_here, is_trusted, remember_record
+from twice.replayer.replay_job import (
+    folder_of,
+    stand_ins_of,
+    start_child,
+    start_server,
+    surroundings_of,
+)
 from twice.replayer.verification import Verification, write_statement
 from twice.replayer.verify import verify
 from twice.runs.journal import Journal
 from twice.worker.executor import Done, Executor, Job, run_jobs
+from twice.worker.fork_server import ForkServer
+from twice.worker.process import Worker
 
 FORMAT: Final = "twice.verifications/1"
 _BAD_LAST: Final = (0, 2, 1)
@@ -130,7 +140,10 @@ def verify_here(arguments: Mapping[str, Any]) -> dict[str, Any]:
         grant(arguments["digest"], arguments["allow"])
     with _place(given, arguments["content"]) as path, reading("something", given):
         options = VerifyOptions.from_json(arguments["options"])
-        statement = options.verify(path, arguments["cited"], arguments["mismatches"])
+        judge = partial(options.verify, path, arguments["cited"], arguments["mismatches"])
+        statement = judge(start=_server.fork)
+        if statement.result != "PASS":
+            statement = judge()  # no other result rests on a process that has everything loaded
         with RunRecord.open(path) as record:
             ticks = record.ticks
     statement = replace(statement, path=given)
@@ -147,6 +160,30 @@ def verify_here(arguments: Mapping[str, Any]) -> dict[str, Any]:
         "rate": rate,
         "next": statement.list_next_steps()[0].to_json(),
     }
+
+
+class _Server:
+    """The process that the replays of one worker are forked from, as long as its records have the same surroundings.
+
+    A recording has addresses of its own, so a fork that agrees with it is evidence, as a fresh process is.
+    """
+
+    def __init__(self) -> None:
+        self._key: object = None
+        self._forks: ForkServer | None = None
+
+    def fork(self, record: RunRecord) -> Worker:
+        """Fork for a record; a fresh process where nothing may fork."""
+        surroundings, folder = surroundings_of(record), folder_of(record)
+        key = (surroundings.to_json(), stand_ins_of(record), folder, is_made_here(record.digest))
+        if self._forks is None or key != self._key:
+            if self._forks is not None:
+                self._forks.close()
+            self._key, self._forks = key, start_server(record)
+        return self._forks.fork() if self._forks.fit else start_child(record)
+
+
+_server = _Server()
 
 
 @contextmanager

@@ -91,6 +91,9 @@ def run_jobs(executor: Executor, jobs: Iterable[Job]) -> Iterator[Done]:
 
     Only a bounded number is taken from ``jobs`` ahead. A job whose worker died is begun eight times at most; then
     its error is ``WorkerDied``.
+
+    Raises:
+        WorkerUnlike: E-RUNS-002, when a worker has another version of twice, or none.
     """
     waiting: dict[Future[Mapping[str, Any]], tuple[Job, int]] = {}
     again: list[tuple[float, Job, int]] = []
@@ -123,6 +126,8 @@ def run_jobs(executor: Executor, jobs: Iterable[Job]) -> Iterator[Done]:
                         again.append((time.monotonic() + pause_s, job, attempts + 1))
                         continue
                     done = Done(job, None, error, attempts)
+                except WorkerUnlike:
+                    raise  # no job would be done there
                 except TwiceError as error:
                     done = Done(job, None, error, attempts)
                 yield done

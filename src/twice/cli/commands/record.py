@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -49,6 +50,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.samples import read_sample, summary_of
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
+from twice.runs.places import open_executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ def command(
         "--on-full",
         "when the record cannot be written any more: go on without it, or end the program",
         [GO_ON, "stop"], default=GO_ON)],
+    on: Annotated[str | None, option(
+        "--on PLACE", "where the runs of a statistical sample are executed: local, ray, or ray://HOST:PORT")],
     quiet: Quiet,
     as_json: AsJson,
 ) -> int:  # fmt: skip
@@ -109,7 +113,16 @@ def command(
     surroundings = for_recording(os.environ, explicit=variables)
     summary = summary_of(setup.predicate)
     print_beside(*_introduce(setup, surroundings, summary))
-    with show_progress("sampling") as progress:
+    if on is not None and summary is None:
+        raise UsageError(
+            f"--on {on} was given, and {found} is one run, which is recorded here.",
+            "Expected --class statistical with it: the runs of a sample can be spread.",
+            "Many runs of one program: twice sweep",
+        )
+    with (
+        show_progress("sampling") as progress,
+        open_executor(on, None) if on else nullcontext() as executor,
+    ):
         ended = record_program(
             setup,
             surroundings,
@@ -119,6 +132,7 @@ def command(
             stdin=True,
             progress=progress,
             on_full=on_full,
+            executor=executor,
         )
     if as_json:
         printed = _read_printed(out)

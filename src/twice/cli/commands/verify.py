@@ -21,6 +21,7 @@ else 2 when any does not pass, or cannot be read, else 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,11 +42,13 @@ from twice.cli.output import print_beside, tell
 from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
 from twice.cli.several_records import PlaceOptions, find_records, verify_several
-from twice.errors import OutputUnwritable, UsageError
+from twice.errors import OutputUnwritable, TwiceError, UsageError
 from twice.foundation.printable import pluralize
 from twice.recorder.runrecord import RunRecord
+from twice.replayer.statistical import judges_samples_alone
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification
+from twice.runs.places import open_executor
 from twice.runs.verifications import VerifyOptions
 
 if TYPE_CHECKING:
@@ -108,7 +111,12 @@ def command(
     require_free(test)
     options = how.to_options()
     paths = find_records(records)
-    if len(paths) > 1 or paths != [*records] or where != PlaceOptions():
+    spreads = (
+        len(paths) == 1
+        and where == PlaceOptions(on=where.on, jobs=where.jobs)
+        and _is_sampled(paths[0])
+    )
+    if paths != [*records] or len(paths) > 1 or (where != PlaceOptions() and not spreads):
         _refuse_beside_several(paths, {
             "--from": first is not None, "--to": last is not None, "--keep": keep is not None, "--verbose": verbose,
             "--diagnose": diagnose,
@@ -119,7 +127,11 @@ def command(
     with trust.trusting(record):
         with RunRecord.open(record) as opened:
             cited, mismatches = cite(opened, judges_recorded_class=not how.classes)
-        with show_progress("verifying") as progress, show_progress("restoring") as restoring:
+        with (
+            show_progress("verifying") as progress,
+            show_progress("restoring") as restoring,
+            open_executor(where.on, where.jobs) if where.on else nullcontext() as executor,
+        ):
             statement = options.verify(
                 record,
                 cited,
@@ -129,6 +141,7 @@ def command(
                 first=first,
                 last=last,
                 keep=keep,
+                executor=executor,
             )
         text = statement.to_text(whole=verbose)
         if diagnose and (divergence := _diagnose(statement)) is not None:
@@ -150,6 +163,15 @@ def command(
                 raise
             print_beside(error)  # Whoever asked for JSON has the statement in hand.
     return code
+
+
+def _is_sampled(record: Path) -> bool:
+    """Whether a record is judged by a sample alone, whose runs can be spread; one that cannot be read is not."""
+    try:
+        with RunRecord.open(record) as opened:
+            return judges_samples_alone(opened.setup.predicate)
+    except TwiceError:
+        return False
 
 
 def _refuse_beside_several(records: Sequence[Path], options: dict[str, bool]) -> None:
