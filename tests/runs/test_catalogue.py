@@ -103,7 +103,7 @@ def test_a_file_that_could_not_be_opened_here_and_now_is_tried_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "later.twice").write_bytes(Header(99, bytes(16), Algorithm.BLAKE3, "9.9").pack())
-    listed = [*list_files(folder), ListedFile("gone.twice", 1, 1)]
+    listed = [*list_files(folder), ListedFile("gone.twice", 1, "", b"1 1 0 /gone.twice")]
     monkeypatch.setattr(catalogue, "list_files", lambda _: listed)
     kept = RecordCatalogue(folder)
 

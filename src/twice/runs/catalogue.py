@@ -78,7 +78,7 @@ class RecordCatalogue:
         import_duckdb()
         import pyarrow as pa
 
-        files = {_stamp(file): file for file in list_files(self.folder)}
+        files = {file.stamp: file for file in list_files(self.folder)}
         parts, kept = self._read_parts()
         known = {stamp: at for at, stamp in enumerate(kept["stamp"].to_pylist())}
         missing = [file for stamp, file in files.items() if stamp not in known]
@@ -96,16 +96,16 @@ class RecordCatalogue:
         if len(parts) > _PARTS_MAX:
             self._compact(parts, rows)
         is_record = rows["is_record"].to_pylist()
-        stamps = rows["stamp"].to_pylist()
-        others = [
-            files[stamp].name for stamp, is_one in zip(stamps, is_record, strict=True) if not is_one
-        ]
-        rows = _take(rows, [at for at, is_one in enumerate(is_record) if is_one])
-        return rows, [str(self.folder / name) for name in sorted(others)]
+        others = []
+        if not all(is_record):
+            stamps = zip(rows["stamp"].to_pylist(), is_record, strict=True)
+            others = sorted(files[stamp].name for stamp, is_one in stamps if not is_one)
+            rows = _take(rows, [at for at, is_one in enumerate(is_record) if is_one])
+        return rows, [str(self.folder / name) for name in others]
 
     def _read(self, file: ListedFile) -> dict[str, Any]:
         """Read the row of a file, with what it is known by."""
-        found = {"stamp": _stamp(file), "name": file.name, "is_record": True}
+        found = {"stamp": file.stamp, "name": file.name, "is_record": True}
         try:
             return read_row(self.folder, file) | found
         except RecordForeign:
@@ -187,12 +187,6 @@ def import_duckdb() -> Any:
             extra="catalogue",
         ) from error
     return duckdb
-
-
-def _stamp(file: ListedFile) -> bytes:
-    """Return what a row is known by: whatever changes with the record or its statement, and the name."""
-    numbers = f"{file.size_bytes} {file.mtime_ns} {file.statement_mtime_ns}"
-    return os.fsencode(f"{numbers} {file.statement}/{file.name}")
 
 
 def _take(rows: pa.Table, positions: list[int]) -> pa.Table:

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -42,17 +43,16 @@ COLUMNS: Final[Mapping[str, type]] = {
 }
 """The members of a row. All of them may be None but ``record``, ``ending``, ``complete`` and ``bytes``."""
 
-_STATEMENT: Final = re.compile(r"(?s:(.+))\.verification-([0-9]{1,6})\.(?:json|md)")
+_STATEMENT: Final = re.compile(r"(?s:(.+))\.verification-([0-9]{1,6})\.(json|md)")
 
 
 class ListedFile(NamedTuple):
-    """A file of a folder that may be a record, and its newest statement; what says whether a row is still right."""
+    """A file of a folder that may be a record."""
 
     name: str
     size_bytes: int
-    mtime_ns: int
-    statement: str = ""  # name
-    statement_mtime_ns: int = 0
+    statement: str  # name of the newest statement beside it; empty where there is none
+    stamp: bytes  # size and times of both, then a slash and the name: while it is the same, so is the row
 
 
 def list_files(folder: Path) -> list[ListedFile]:
@@ -70,10 +70,8 @@ def list_files(folder: Path) -> list[ListedFile]:
                 found = ".verification-" in entry.name and _STATEMENT.fullmatch(entry.name)
                 if not found:
                     files.append(entry)
-                elif entry.name.endswith(".json"):
-                    number = int(found[2])
-                    if number > newest.get(found[1], (0,))[0]:
-                        newest[found[1]] = (number, entry)
+                elif found[3] == "json" and int(found[2]) > newest.get(found[1], (0,))[0]:
+                    newest[found[1]] = (int(found[2]), entry)
     except OSError as error:
         raise UsageError(
             f"{folder} cannot be listed: {error.strerror}.",
@@ -82,14 +80,14 @@ def list_files(folder: Path) -> list[ListedFile]:
             path=str(folder),
         ) from error
     listed = []
-    for entry in sorted(files, key=lambda each: each.name):
-        status = _stat_file(entry)
-        if status is None:
-            continue
-        listed.append(ListedFile(entry.name, status.st_size, status.st_mtime_ns))
-        _, statement = newest.get(entry.name, (0, None))
-        if statement is not None and (status := _stat_file(statement)):
-            listed[-1] = ListedFile(*listed[-1][:3], statement.name, status.st_mtime_ns)
+    for entry in sorted(files, key=attrgetter("name")):
+        if status := _stat_file(entry):
+            name, statement, at = entry.name, "", 0
+            if name in newest and (written := _stat_file(newest[name][1])):
+                statement, at = newest[name][1].name, written.st_mtime_ns
+            size = status.st_size
+            stamp = os.fsencode(f"{size} {status.st_mtime_ns} {at} {statement}/{name}")
+            listed.append(ListedFile(name, size, statement, stamp))
     return listed
 
 
