@@ -73,6 +73,7 @@ def verify(
         ClassRefused: E-CLASS-001. UsageError: E-USE-001, when the segment ends before it begins.
     """
     with RunRecord.open(path) as record:
+        record.reader.fetch()  # a check reads all of it, and so does the process that replays it
         # Of a torn record the intact prefix was found when it was opened.
         if record.complete:
             record.reader.check()

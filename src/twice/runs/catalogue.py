@@ -27,6 +27,7 @@ from twice.errors import (
     RecordUnreadable,
     RecordVersion,
 )
+from twice.foundation.record_url import RecordUrl
 from twice.recorder.record.prefix import Progress
 from twice.runs.record_row import COLUMNS, ListedFile, list_files, read_row
 from twice.writing import make_folder, write
@@ -139,11 +140,11 @@ class RecordCatalogue:
         out = pa.BufferOutputStream()
         parquet.write_table(rows, out, compression="zstd", write_page_checksum=True)
         try:
-            if self._place.is_symlink():
+            if self._place.is_symlink() or isinstance(self._place, RecordUrl):
                 raise OutputUnwritable(  # noqa: TRY301
-                    f"{self._place} is a symbolic link.",
+                    f"{self._place} is a symbolic link, or lies in an object store.",
                     "Expected a folder that twice made.",
-                    "Remove it, and ask again.",
+                    "Remove it, or copy the records to a folder.",
                 )
             if not self._place.exists():
                 # Rows quote records, which only their owner reads.

@@ -2,6 +2,7 @@
 
   twice ls
   twice ls runs archive -v
+  twice ls s3://bucket/runs
   twice ls runs --where "seed < 100 and result = 'FAIL'"
   twice ls --json
 
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from twice.cli.console import show_progress
-from twice.cli.options import AsJson, Limit, argument, build_command, option
+from twice.cli.options import RECORD, AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, print_beside, tell
 from twice.errors import RecordForeign
 from twice.foundation.printable import printable
@@ -38,7 +39,7 @@ _HEAD: Final[tuple[str, ...]] = (
 
 @build_command
 def command(
-    folders: Annotated[tuple[Path, ...], argument(metavar="[FOLDER]...")],
+    folders: Annotated[tuple[Path, ...], argument(metavar="[FOLDER]...", type=RECORD)],
     where: Annotated[str | None, option("--where SQL", "those that a condition is true of")],
     verbose: Annotated[bool, option("-v, --verbose", "name the files skipped")],
     limit: Limit,

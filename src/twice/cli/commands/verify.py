@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Annotated
 from twice.cli.citations import cite
 from twice.cli.console import Status, show_progress
 from twice.cli.options import (
+    RECORD,
     AsJson,
     Informational,
     argument,
@@ -87,7 +88,7 @@ class ReplayOptions:
 
 @build_command
 def command(
-    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True)],
+    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True, type=RECORD)],
     first: Annotated[int | None, option("--from T", "first tick")],
     last: Annotated[int | None, option("--to T", "last tick")],
     how: ReplayOptions,
@@ -109,14 +110,8 @@ def command(
     )
     refuse_without({"--report": report, "--test": test}, {"--diagnose": diagnose})
     require_free(test)
-    options = how.to_options()
-    paths = find_records(records)
-    spreads = (
-        len(paths) == 1
-        and where == PlaceOptions(on=where.on, jobs=where.jobs)
-        and _is_sampled(paths[0])
-    )
-    if paths != [*records] or len(paths) > 1 or (where != PlaceOptions() and not spreads):
+    options, paths = how.to_options(), find_records(records)
+    if not _is_alone(paths, records, where):
         _refuse_beside_several(paths, {
             "--from": first is not None, "--to": last is not None, "--keep": keep is not None, "--verbose": verbose,
             "--diagnose": diagnose,
@@ -154,7 +149,7 @@ def command(
 
         assessment = assess_divergence(statement.divergence)
         document, text = assessment.to_json(), assessment.to_markdown()
-    code = tell(document, [text], as_json=as_json, code=statement.exit_code)
+    tell(document, [text], as_json=as_json)
     if not no_statement:
         try:
             statement.write_beside()
@@ -162,13 +157,17 @@ def command(
             if not as_json:
                 raise
             print_beside(error)  # Whoever asked for JSON has the statement in hand.
-    return code
+    return statement.exit_code
 
 
-def _is_sampled(record: Path) -> bool:
-    """Whether a record is judged by a sample alone, whose runs can be spread; one that cannot be read is not."""
+def _is_alone(paths: Sequence[Path], given: Sequence[Path], where: PlaceOptions) -> bool:
+    """Whether one record is verified by itself; in another place, only one whose sample's runs can be spread."""
+    if len(paths) > 1 or [*paths] != [*given] or where.journal:
+        return False
+    if where == PlaceOptions():
+        return True
     try:
-        with RunRecord.open(record) as opened:
+        with RunRecord.open(paths[0]) as opened:
             return judges_samples_alone(opened.setup.predicate)
     except TwiceError:
         return False

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import accumulate
+from pathlib import Path
 from typing import NamedTuple, Self
 
 from twice.errors import RecordCorrupt, RecordTorn
@@ -288,6 +289,10 @@ class RecordReader(Closing):
             "blocks": blocks,
             "complete": self.complete,
         }
+
+    def fetch(self) -> Path:
+        """Return the path of the record on this machine, where other processes can read it; see `BlockFile.fetch`."""
+        return self._file.fetch()
 
     def close(self) -> None:
         """Let go of the file."""
