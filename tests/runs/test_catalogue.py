@@ -140,6 +140,21 @@ def test_where_nothing_can_be_kept_the_answer_is_the_same(folder: Path, obstacle
     assert [*elsewhere.iterdir()] == []
 
 
+def test_the_rows_of_a_folder_that_takes_no_files_are_read_and_left_alone(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update(folder)
+    (part,) = (folder / FOLDER).iterdir()
+    make_record(folder / "9.twice", seed=9)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write everywhere
+
+    assert [update(folder)[0], update(folder)[0]] == [1, 0]
+
+    assert [*(folder / FOLDER).iterdir()] == [part]
+    assert len([*RecordCatalogue(folder).place.iterdir()]) == 1
+
+
 def test_names_that_are_no_text_come_back_as_they_are(tmp_path: Path) -> None:
     path = make_record(tmp_path / os.fsdecode(b"\xff.twice"))
 

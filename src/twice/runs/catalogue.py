@@ -27,6 +27,7 @@ from twice.errors import (
     RecordUnreadable,
     RecordVersion,
 )
+from twice.foundation.digests import digest_bytes
 from twice.foundation.record_url import RecordUrl
 from twice.recorder.record.prefix import Progress
 from twice.runs.record_row import COLUMNS, ListedFile, list_files, read_row
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 FOLDER: Final = ".twice-catalogue"
 """Beside the records. A file of it is named for the form of its rows, so that other versions leave it alone."""
 _FORM: Final = "rows-1"
+_PARTS: Final = f"{_FORM}-*.parquet"
 _BATCH: Final = 1000
 """Records after which rows are kept; a kill costs at most as many."""
 _PARTS_MAX: Final = 16
@@ -54,6 +56,7 @@ class RecordCatalogue:
 
     Attributes:
         folder: the same.
+        place: of its files: beside the records, or in the cache of this account where that folder takes none.
         opened: how many records the last update read.
         failure: why rows could not be kept, so that the next update reads these records again.
     """
@@ -61,7 +64,11 @@ class RecordCatalogue:
     def __init__(self, folder: Path) -> None:
         self.opened = 0
         self.failure: OutputUnwritable | None = None
-        self.folder, self._place = folder, folder / FOLDER
+        self.folder, self.place = folder, folder / FOLDER
+        if isinstance(folder, RecordUrl) or not os.access(folder, os.W_OK):
+            cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  (never raises)
+            name = digest_bytes(os.fsencode(folder.absolute())).hex
+            self.place = Path(cache) / "twice" / "catalogues" / name
 
     def update(self, progress: Progress | None = None) -> tuple[pa.Table, list[str]]:
         """Read the records that are new or changed, keep their rows, and return those of all.
@@ -113,12 +120,14 @@ class RecordCatalogue:
             return found | {"is_record": False}
 
     def _read_parts(self) -> tuple[list[Path], pa.Table]:
-        """Read the rows that were kept, and name the files that they are in, damaged ones too."""
+        """Read the rows that were kept, and name the files of this catalogue that they are in, damaged ones too."""
         import pyarrow as pa
         from pyarrow import parquet
 
-        parts, tables = sorted(self._place.glob(f"{_FORM}-*.parquet")), []
-        for part in parts:
+        parts, tables = sorted(self.place.glob(_PARTS)), []
+        # Those of somebody who may write there are read, and left alone.
+        beside = {*(self.folder / FOLDER).glob(_PARTS)} - {*parts}
+        for part in [*parts, *sorted(beside)]:
             # One that a merge of another process has removed meanwhile is missing, and its rows are read anew.
             with (
                 suppress(OSError, pa.ArrowException),
@@ -136,19 +145,19 @@ class RecordCatalogue:
         rows = _take(rows, [at for at, each in damages if not str(each).startswith(_PASSING)])
         if self.failure is not None or not len(rows):
             return []
-        target = self._place / f"{_FORM}-{os.urandom(8).hex()}.parquet"
+        target = self.place / f"{_FORM}-{os.urandom(8).hex()}.parquet"
         out = pa.BufferOutputStream()
         parquet.write_table(rows, out, compression="zstd", write_page_checksum=True)
         try:
-            if self._place.is_symlink() or isinstance(self._place, RecordUrl):
+            if self.place.is_symlink():
                 raise OutputUnwritable(  # noqa: TRY301
-                    f"{self._place} is a symbolic link, or lies in an object store.",
+                    f"{self.place} is a symbolic link.",
                     "Expected a folder that twice made.",
-                    "Remove it, or copy the records to a folder.",
+                    "Remove it, and ask again.",
                 )
-            if not self._place.exists():
+            if not self.place.exists():
                 # Rows quote records, which only their owner reads.
-                make_folder(self._place).chmod(0o700)
+                make_folder(self.place).chmod(0o700)
             write(target, [memoryview(out.getvalue())])
         except OutputUnwritable as error:
             self.failure = error
@@ -165,7 +174,7 @@ class RecordCatalogue:
                 part.unlink()
         # By the clock of the file system, which wrote both times.
         now_s = merged[0].stat().st_mtime
-        for half in self._place.glob(f".{_FORM}-*.new"):
+        for half in self.place.glob(f".{_FORM}-*.new"):
             with suppress(OSError):
                 if now_s - half.stat().st_mtime > _ABANDONED_S:
                     half.unlink()
