@@ -45,11 +45,17 @@ DEPTHS: Final = {
 }  # fmt: skip
 """Bits of a sample, by soundfile's name of its form; other forms are coded."""
 
+_SAMPLED: Final = frozenset({Format.WAV, Format.AIFF, Format.FLAC})
 _PACKETED: Final = frozenset(
     {Format.OGG, Format.MPEG, Format.AAC, Format.MP4, Format.MATROSKA, Format.AVI}
 )
 _FRAMES: Final = 1 << 16  # of samples that are in memory at once
 _DURATION_MAX_S: Final = 1e9  # that a log holds
+
+
+def is_decoded(kind: Format) -> bool:
+    """Return whether the payload of a format is more than its bytes."""
+    return kind in PLUGINS or kind in _SAMPLED or kind in _PACKETED
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,7 @@ def digest_open_file(file: BinaryIO, name: str) -> PayloadDigest:
     try:
         if kind in PLUGINS:
             method, digest, measured = _digest_pixels(file)
-        elif kind in {Format.WAV, Format.AIFF, Format.FLAC}:
+        elif kind in _SAMPLED:
             method, digest, measured = _digest_samples(file)
         elif kind in _PACKETED:
             method, digest, measured = _digest_packets(file)
