@@ -25,7 +25,7 @@ from hotstore import (
 )
 from PIL import Image, PngImagePlugin
 
-from twice.assets.errors import AssetMissing, PayloadRefused
+from twice.assets.errors import AssetMissing, PayloadRefused, StoreRefused
 from twice.assets.gate.gate import run_gate, verify_files
 from twice.assets.log.io import canonical_document, log_digest, read_log, to_document
 from twice.assets.store.checkpoint import checkpoint_path
@@ -161,6 +161,10 @@ def test_a_revision_of_another_text_than_was_sealed_is_red(store: Store, sealed:
 CONTAINERS: dict[str, tuple[Callable[[Document], object], str]] = {
     "another size": (lambda asset: asset.update(size_bytes=9), "red"),
     "another format": (lambda asset: asset.update(media_type="audio/wav"), "yellow"),
+    "the method of sounds": (
+        lambda asset: asset["payload"].update(method="packets/2"),
+        "yellow",
+    ),
     "the method of other files": (
         lambda asset: asset["payload"].update(method="bytes/1"),
         "yellow",
@@ -182,8 +186,9 @@ def test_a_payload_that_was_made_up_is_found_when_it_is_measured_again(
     store: Store, sealed: Sealed
 ) -> None:
     edited(sealed, lambda log: log["asset"]["payload"].update(digest="sha256:" + "e" * 64))
-    rows = ["red picture.png facts", "yellow picture.png sealed"]
+    rows = ["red picture.png hash", "yellow picture.png sealed"]
     assert wanting(store.root, measure=True) == rows
+    assert verify_files(store.root).exit_code == 1
 
 
 @pytest.mark.parametrize("write", [picture, sound], ids=["a PNG", "a WAV"])
@@ -289,6 +294,19 @@ def test_names_that_no_disk_takes_and_pipes_do_not_stop_the_gate(
 
     checks = [each.rpartition(" ")[2] for each in wanting(store.root)]
     assert checks == ["hash", "sealed", "stale"]
+
+
+@pytest.mark.usefixtures("sealed")
+def test_a_store_below_the_folder_that_is_judged_is_asked(store: Store) -> None:
+    other = store.root.parent / "second"
+    other.mkdir()
+    sealed_audio(laid(other))
+    assert wanting(store.root.parent) == []
+    for said, match in (("public", "public tree"), ("publc", "means nothing here")):
+        text = f'format = "twice.asset-store/1"\n{said} = [".."]\n'
+        (store.root / "assets.toml").write_text(text)
+        with pytest.raises(StoreRefused, match=match):
+            run_gate(store.root.parent)
 
 
 def test_nothing_to_judge_is_an_error(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from twice.assets.log.models import (
     Grade,
     RerenderOutcome,
 )
-from twice.assets.media.payload import NO_PAYLOAD, RETIRED_METHODS
+from twice.assets.media.payload import RETIRED_METHODS
 from twice.assets.media.similarity import PROFILES, explain_loose_limits
 from twice.assets.store.index import NAME as INDEX
 
@@ -70,6 +70,8 @@ def check_hash(facts: AssetFacts) -> Iterator[GateRow]:
             f"{'the same' if is_same else 'other'} bytes; {method} is no longer computed{renamed}"
         )
         status = RowStatus.YELLOW if is_same else status
+    elif is_same and seen.measured is not None and seen.measured.payload != asset.payload:
+        wrong = "the same bytes, and their payload is another one than the log says"
     elif is_same:
         wrong = f"the same bytes under another name{renamed}" if renamed else ""
         fix = f"name it {facts.name.rpartition('/')[2]} again, or revise the log"
@@ -103,7 +105,7 @@ def check_container(facts: AssetFacts) -> Iterator[GateRow]:
         )
     method = asset.payload.method if asset.payload else None
     wrong = "" if seen.media_type in {"", asset.media_type} else f"it is {seen.media_type}"
-    if seen.media_type and method is not None and (method == NO_PAYLOAD) == seen.is_decoded:
+    if seen.methods and method not in {None, *seen.methods, *RETIRED_METHODS}:
         wrong = f"{method} is not the payload of {seen.media_type}"
     if wrong and asset.media_type is not None:
         yield facts.yellow("container", wrong, f"seal it again: {facts.sealing} DRAFT --revise")

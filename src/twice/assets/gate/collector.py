@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,7 @@ from twice.assets.importers.result import Imported
 from twice.assets.log.io import examine_bytes, log_digest, read_bytes
 from twice.assets.log.models import SUFFIX, DeterminismLog, EvidenceLevel, Payload
 from twice.assets.media.measure import digest_file, measure_file
-from twice.assets.media.payload import digest_payload, is_decoded
+from twice.assets.media.payload import digest_payload, list_methods
 from twice.assets.media.sniff import Format, sniff_file
 from twice.assets.store.checkpoint import FOLDER as CHECKPOINTS
 from twice.assets.store.checkpoint import read_checkpoints
@@ -60,6 +61,7 @@ def collect_facts(
     Raises:
         AssetMissing: E-ASSET-FILE-001: the path is not there.
         UsageError: E-USE-001: a folder without assets and logs.
+        StoreRefused: E-ASSET-STORE-001: a store lies inside a public tree, or its file cannot be read.
     """
     if not path.exists():
         raise AssetMissing(
@@ -80,15 +82,29 @@ def collect_facts(
             "Expected a folder with assets.",
             "Name the hot store: twice asset gate FOLDER",
         )
-    collector = _Collector(root, find_store(path), files, measure=measure)
+    outer, find = find_store(path), cache(find_store)
+    stores: dict[Path | None, Store | None] = {None if outer is None else outer.root: outer}
+    members: dict[Path | None, list[Path]] = defaultdict(list)
+    for each in sidecars:  # A project's folder may hold stores.
+        store = outer or find(each.parent)
+        place = None if store is None else store.root
+        stores[place] = store
+        members[place].append(each)
     every: dict[Path, AssetFacts] = {}
-    for number, each in enumerate(sidecars):
-        if progress is not None:
-            progress(number, len(sidecars))
-        every[each] = collector.read_sidecar(each)
-    collector.match_files(every)
-    found = [*every.values(), *collector.list_unlogged(every.values())]
-    found += collector.list_lost(every.values()) if whole else ()
+    found: list[AssetFacts] = []
+    for place, store in stores.items():
+        if store is not None:
+            store.refuse_public()
+        collector = _Collector(root, store, files, measure=measure)
+        mine: dict[Path, AssetFacts] = {}
+        for each in members[place]:
+            if progress is not None:
+                progress(len(every) + len(mine), len(sidecars))
+            mine[each] = collector.read_sidecar(each)
+        collector.match_files(mine)
+        every |= mine
+        found += collector.list_lost(mine.values()) if whole else ()
+    found += [*every.values(), *collector.list_unlogged(every.values())]
     return sorted(
         collector.find_doubles(found, whole=whole), key=lambda each: (each.name, each.log_path)
     )
@@ -346,7 +362,7 @@ def _look_at(path: Path) -> SeenFile:
             file.seek(0)
             with suppress(ValueError, AttributeError):
                 log_id = str(json.loads(read_note(file.read())).get("log_id", ""))
-    return SeenFile("", "", size, str(kind), is_decoded(kind), log_id)
+    return SeenFile("", "", size, str(kind), list_methods(kind), log_id)
 
 
 def _read_payload(path: Path) -> object:

@@ -29,7 +29,7 @@ class SeenFile:
         file_sha256: of its bytes.
         size_bytes: how long it is; None where nobody looked.
         media_type: by its first bytes; "" where nobody looked.
-        is_decoded: whether files of that type have pixels, samples or packets that are digested.
+        methods: by which payloads of that type are digested.
         log_id: that the file itself carries; "" where it carries none.
         measured: the whole of it measured now, where that was asked for or the bytes changed.
         trouble: why it could not be measured.
@@ -39,7 +39,7 @@ class SeenFile:
     file_sha256: str
     size_bytes: int | None = None
     media_type: str = ""
-    is_decoded: bool = True
+    methods: tuple[str, ...] = ()
     log_id: str = ""
     measured: Asset | None = None
     trouble: str = ""

@@ -16,7 +16,6 @@ from twice.assets.gate.report import GateRow, RowStatus
 from twice.assets.log.block import NotApplicable, value_of
 from twice.assets.log.models import EvidenceLevel, Measured, find_evidence
 from twice.assets.media.measure import SHORTEST_S
-from twice.assets.media.payload import RETIRED_METHODS
 from twice.foundation.printable import pluralize
 
 LOUDNESS_TOLERANCE_LU: Final = 0.5
@@ -49,9 +48,6 @@ def check_measures(facts: AssetFacts) -> Iterator[GateRow]:
             for name, value in said
             if value is not None and name != "decoder" and not _is_alike(value, getattr(now, name))
         ]
-        payload = facts.log.get("/asset/payload")
-        if payload != seen.measured.payload and payload.method not in RETIRED_METHODS:
-            odd.append("its payload is another one")
         fix = f"seal it again: {facts.sealing} {facts.sidecar} --revise"
         yield facts.judge("facts", "as measured now", "; ".join(odd), fix)
 

@@ -124,7 +124,8 @@ def _read_recorded(path: Path) -> RunValues:
     system, cpu, variables = machine["os"], machine["cpu"], identity["surroundings"]["variables"]
     start = [target] if is_script else ["-m", target]
     versions = {"python": machine["python"]["version"], **machine["libraries"]}
-    given = {each["name"]: each["value"] for each in variables if each["source"] == "explicit"}
+    # Of a secret the record has the name alone.
+    given = {e["name"]: e.get("value", "***") for e in variables if e["source"] == "explicit"}
     surroundings = {"/environment/locale": "LC_ALL", "/environment/timezone": "TZ"}
     values = {
         "/seed/effective": str(seed),

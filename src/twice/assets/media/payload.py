@@ -53,9 +53,13 @@ _FRAMES: Final = 1 << 16  # of samples that are in memory at once
 _DURATION_MAX_S: Final = 1e9  # that a log holds
 
 
-def is_decoded(kind: Format) -> bool:
-    """Return whether the payload of a format is more than its bytes."""
-    return kind in PLUGINS or kind in _SAMPLED or kind in _PACKETED
+def list_methods(kind: Format) -> tuple[str, ...]:
+    """Return the methods by which payloads of a format are digested."""
+    if kind in PLUGINS:
+        return ("pixels-rgba8/1", "pixels-rgba16/1", "pixels-raw/1")
+    if kind in _SAMPLED:
+        return ("pcm/1", PACKETS)
+    return (PACKETS,) if kind in _PACKETED else (NO_PAYLOAD,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,7 @@ def write_limits(found: Calibration) -> int:
         raise UsageError(
             f"No limits were written into {found.log}: {why}.",
             "Expected a promise of tolerance, and repeats that differ. A promise is not weakened by the way.",
-            "Seal it with the grade that is meant: --set promise.grade=GRADE --revise",
+            f"Seal it with the grade that is meant: twice asset seal ASSET --log {found.log} --set promise.grade=GRADE --revise",
         )
     profile = {"name": NAME, "limits": found.limits}
     said = {"level": "recorded", "record": f"twice asset calibrate, {pluralize(found.runs, 'run')}"}
