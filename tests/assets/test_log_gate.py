@@ -189,7 +189,7 @@ def test_a_plugin_without_a_version_is_red_unless_it_is_bypassed() -> None:
 ARGV = ["render", "a.scene", "--seed", "7", "-"]
 OLD = {"/verdicts": [verdict() | {"when": "2025-02-01T00:00:00Z"}]}
 BLIND = ["./brush", "render.py", "7"]
-NICE = ["nice", "-n", "5", "/opt/bin/python3.12", "noisy", "7"]
+NICE = ["nice", "-n", "5", "bin/python3.12", "noisy", "7"]
 REFUTED: list[tuple[dict[str, Any], RunValues | None, dict[str, Any], str]] = [
     ({"/evidence/~1recipe": DECLARED}, RunValues({"/recipe/argv": [*ARGV, "8"]}), {}, "red record"),
     ({"/evidence/~1recipe": DECLARED}, RunValues({"/recipe/env": {}}), {}, "red record"),
