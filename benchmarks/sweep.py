@@ -18,7 +18,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -47,7 +47,7 @@ def main(run):
         raise ValueError(f"seed {{run.seed}}")  # line 15
 """
 PLACES = {("raised", 5): 0, ("raised", 11): 1, ("exited", 0): 2, ("raised", 15): 3}
-SHAPES = {
+SHAPES: dict[str, Callable[[Random], float]] = {
     "normal": lambda random: random.gauss(0, 1),
     "uniform": lambda random: random.uniform(-1, 1),
     "exponential": lambda random: random.expovariate(1) - 1,

@@ -134,7 +134,7 @@ def test_a_key_that_one_arm_reads_is_known_and_a_later_import_is_a_failure_like_
 
     report = report_of(unread, RunOutcome("completed"), UNLOADED, WELL, pairs=("beta=1,2",))
 
-    assert report.is_begun
+    assert report.is_loaded
     assert report.failed == 1
 
 

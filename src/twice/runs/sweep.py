@@ -18,6 +18,7 @@ import re
 import shutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -37,7 +38,7 @@ from twice.writing import make_folder, write
 
 FORMAT: Final = "twice.sweep/1"
 MANIFEST: Final = "sweep.json"
-RUNS_MAX: Final = 10_000_000
+RUNS_MAX: Final = 1_000_000
 _LABEL_MAX: Final = 80
 """Bytes of the values in a file's name."""
 
@@ -220,7 +221,10 @@ class SweepFolder(Closing):
             raise
 
     def close(self) -> None:
-        """Let another process work on it."""
+        """Let another process work on it; a new one without a manifest goes."""
+        if self._is_new:
+            with suppress(OSError):  # it is not empty
+                self.path.rmdir()
         os.close(self._lock)
 
     def choose_seed(self, given: Seed | None) -> Seed:

@@ -12,7 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from twice.errors import OutputUnwritable, ProgramChanged, TwiceError, UsageError, WorkerDied
+from twice.errors import (
+    ConfigKeyUnused,
+    OutputUnwritable,
+    ProgramChanged,
+    TwiceError,
+    UsageError,
+    WorkerDied,
+)
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import remember_record
 from twice.replayer.preconditions import source_changes
@@ -59,22 +66,24 @@ def run_sweep(
             done += 1
             report.add(end.job.key, _settle(report, end))
             progress(done, len(sweep))
-    except TwiceError:
-        if not report.is_begun:
+    except TwiceError as error:
+        # More than the first round is never thrown away.
+        is_first = report.made <= len(sweep.arms) + 2 * executor.slots
+        if not report.is_loaded or (isinstance(error, ConfigKeyUnused) and is_first):
             executor.close()  # what still runs would write into the folder
             folder.undo(sweep)
         raise
     return report
 
 
-def _count_whole(report: SweepReport, *, verifies: bool) -> list[SweptRun]:
-    """Count the runs whose records are whole; return those that are to be made."""
-    waiting, is_checked = [], False
+def _count_whole(report: SweepReport, *, verifies: bool) -> list[int]:
+    """Count the runs whose records are whole; return the numbers of those that are to be made."""
+    waiting, is_checked = list[int](), False
     for run in report.sweep:
         path = report.folder / run.file
         outcome = read_outcome(path) if path.exists() else None
         if outcome is None or (verifies and not outcome.result):
-            waiting.append(run)
+            waiting.append(run.number)
             continue
         if not is_checked:
             _require_same_code(report, run)
@@ -95,11 +104,12 @@ def _require_same_code(report: SweepReport, run: SweptRun) -> None:
 
 
 def _list_jobs(
-    report: SweepReport, waiting: Sequence[SweptRun], *, verifies: bool, is_here: bool
+    report: SweepReport, waiting: Sequence[int], *, verifies: bool, is_here: bool
 ) -> Iterator[Job]:
     """Yield the jobs of runs as an executor takes them; an arm that has enough seeds by then takes no more."""
     surroundings = report.sweep.surroundings.to_json()
-    for run in waiting:
+    for number in waiting:
+        run = report.sweep[number]
         if not report.is_needed(run):
             continue
         path = report.folder.absolute() / run.file
@@ -121,7 +131,7 @@ def _settle(report: SweepReport, end: Done) -> RunOutcome:
     error, run = end.error, end.job.key
     if isinstance(error, WorkerDied):
         return RunOutcome(LOST, FailureCause("died", error.happened))
-    if isinstance(error, UsageError | OutputUnwritable) or (error and not report.is_begun):
+    if isinstance(error, UsageError | OutputUnwritable) or (error and not report.is_loaded):
         raise error
     if error is not None:
         return RunOutcome("refused", FailureCause("refused", error.id))

@@ -92,6 +92,10 @@ class SweepReport:
         sweep: the plan.
         folder: of the records.
         summary: the number that is reported.
+
+    Attributes:
+        made: how many runs were made by this command.
+        is_loaded: whether the program was loaded by any run.
     """
 
     def __init__(self, sweep: Sweep, folder: Path, summary: SummaryOptions) -> None:
@@ -101,12 +105,7 @@ class SweepReport:
         self.results: Counter[str] = Counter()
         self.made = 0
         self._unread = {*sweep.grid, *sweep.setup.config}
-        self._loaded = False
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether the program was loaded, and took every key that was given."""
-        return self._loaded and not self._unread
+        self.is_loaded = False
 
     @property
     def is_decided(self) -> bool:
@@ -131,13 +130,13 @@ class SweepReport:
             self._count(arm, *following)
 
     def _count(self, arm: ArmTally, run: SweptRun, outcome: RunOutcome) -> None:
-        if outcome.unloaded and not self._loaded:
+        if outcome.unloaded and not self.is_loaded:
             raise ProgramFailed(
                 f"{self.sweep.setup.program} cannot be loaded: {outcome.unloaded}",
                 "Expected a program that begins to run.",
                 f"Try one run first: twice record {self.sweep.setup.program} --seed {run.seed.value}",
             )
-        self._loaded = True
+        self.is_loaded = True
         arm.runs += 1
         arm.endings[outcome.how] += 1
         if outcome.result:
