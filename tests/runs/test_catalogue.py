@@ -11,6 +11,8 @@ pytest.importorskip("pyarrow")
 from made_records import make_record, write_statement
 
 from twice.errors import ExtraMissing
+from twice.foundation.digests import Algorithm
+from twice.recorder.record.layout import Header
 from twice.runs import catalogue
 from twice.runs.catalogue import FOLDER, RecordCatalogue
 from twice.runs.record_query import select_rows
@@ -97,17 +99,19 @@ def test_a_damaged_file_costs_time_and_no_answer(folder: Path, share: float) -> 
     update(folder)
 
 
-def test_a_file_that_could_not_be_opened_is_tried_again(
+def test_a_file_that_could_not_be_opened_here_and_now_is_tried_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = [*list_files(folder), ListedFile("gone.twice", 1, 1)]
+    (folder / "later.twice").write_bytes(Header(99, bytes(16), Algorithm.BLAKE3, "9.9").pack())
+    listed = [*list_files(folder), ListedFile("gone.twice", 1, "", b"1 1 0 /gone.twice")]
     monkeypatch.setattr(catalogue, "list_files", lambda _: listed)
     kept = RecordCatalogue(folder)
 
-    for opened in (5, 1):
+    for opened in (6, 2):
         rows, _ = kept.update()
-        (damaged,) = select_rows([(folder, rows)], "damage is not null")
-        assert damaged["damage"].startswith("E-RECORD-005 gone.twice cannot be opened: ")
+        gone, later = select_rows([(folder, rows)], "damage is not null")
+        assert gone["damage"].startswith("E-RECORD-005 gone.twice cannot be opened: ")
+        assert later["damage"].startswith("E-RECORD-001 later.twice is record format 99; ")
         assert kept.opened == opened
 
 
@@ -134,6 +138,21 @@ def test_where_nothing_can_be_kept_the_answer_is_the_same(folder: Path, obstacle
         assert kept.failure is not None
         assert kept.failure.id == "E-OUTPUT-002"
     assert [*elsewhere.iterdir()] == []
+
+
+def test_the_rows_of_a_folder_that_takes_no_files_are_read_and_left_alone(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update(folder)
+    (part,) = (folder / FOLDER).iterdir()
+    make_record(folder / "9.twice", seed=9)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write everywhere
+
+    assert [update(folder)[0], update(folder)[0]] == [1, 0]
+
+    assert [*(folder / FOLDER).iterdir()] == [part]
+    assert len([*RecordCatalogue(folder).place.iterdir()]) == 1
 
 
 def test_names_that_are_no_text_come_back_as_they_are(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -45,17 +44,16 @@ COLUMNS: Final[Mapping[str, type]] = {
 }
 """The members of a row. All of them may be None but ``record``, ``ending``, ``complete`` and ``bytes``."""
 
-_STATEMENT: Final = re.compile(r"(?s:(.+))\.verification-([0-9]{1,6})\.(?:json|md)")
+_STATEMENT: Final = re.compile(r"(?s:(.+))\.verification-([0-9]{1,6})\.(json|md)")
 
 
 class ListedFile(NamedTuple):
-    """A file of a folder that may be a record, and its newest statement; what says whether a row is still right."""
+    """A file of a folder that may be a record."""
 
     name: str
     size_bytes: int
-    mtime_ns: int
-    statement: str = ""  # name
-    statement_mtime_ns: int = 0
+    statement: str  # name of the newest statement beside it; empty where there is none
+    stamp: bytes  # size and times of both, then a slash and the name: while it is the same, so is the row
 
 
 def list_files(folder: Path) -> list[ListedFile]:
@@ -64,7 +62,7 @@ def list_files(folder: Path) -> list[ListedFile]:
     Raises:
         UsageError: E-USE-001, when the folder cannot be listed. RecordUnreadable: E-RECORD-005, of an object store.
     """
-    entries = _scan_objects(folder) if isinstance(folder, RecordUrl) else _scan_folder(folder)
+    entries = list_objects(folder) if isinstance(folder, RecordUrl) else _scan_folder(folder)
     files: list[str] = []
     newest: dict[str, tuple[int, str]] = {}
     for name in entries:
@@ -72,31 +70,25 @@ def list_files(folder: Path) -> list[ListedFile]:
         found = ".verification-" in name and _STATEMENT.fullmatch(name)
         if not found:
             files.append(name)
-        elif name.endswith(".json"):
-            number = int(found[2])
-            if number > newest.get(found[1], (0,))[0]:
-                newest[found[1]] = (number, name)
+        elif found[3] == "json" and int(found[2]) > newest.get(found[1], (0,))[0]:
+            newest[found[1]] = (int(found[2]), name)
     listed = []
     for name in sorted(files):
-        sizes = entries[name]()
-        if sizes is None:
-            continue
-        listed.append(ListedFile(name, *sizes))
-        _, statement = newest.get(name, (0, ""))
-        if statement and (status := entries[statement]()):
-            listed[-1] = ListedFile(name, *sizes, statement, status[1])
+        if status := _stat_file(entries[name]):
+            size, mtime_ns = status
+            statement, at = "", 0
+            if name in newest and (written := _stat_file(entries[newest[name][1]])):
+                statement, at = newest[name][1], written[1]
+            stamp = os.fsencode(f"{size} {mtime_ns} {at} {statement}/{name}")
+            listed.append(ListedFile(name, size, statement, stamp))
     return listed
 
 
-_Status = Callable[[], tuple[int, int] | None]
-"""Gives size and time of a file; None for anything else, and for what went while it was listed."""
-
-
-def _scan_folder(folder: Path) -> dict[str, _Status]:
-    """Return the names in a folder, each with its status: most statements are not asked for theirs."""
+def _scan_folder(folder: Path) -> dict[str, os.DirEntry[str]]:
+    """Return the entries of a folder by name."""
     try:
         with os.scandir(folder) as entries:
-            return {entry.name: partial(_stat_file, entry) for entry in entries}
+            return {entry.name: entry for entry in entries}
     except OSError as error:
         raise UsageError(
             f"{folder} cannot be listed: {error.strerror}.",
@@ -106,21 +98,15 @@ def _scan_folder(folder: Path) -> dict[str, _Status]:
         ) from error
 
 
-def _stat_file(entry: os.DirEntry[str]) -> tuple[int, int] | None:
+def _stat_file(entry: os.DirEntry[str] | tuple[int, int]) -> tuple[int, int] | None:
+    """Return size and time in nanoseconds; None for what is no file, and for what went while it was listed."""
+    if isinstance(entry, tuple):  # of an object, whose store has told it with the name
+        return entry
     try:
         status = entry.stat() if entry.is_file() else None
     except OSError:
         return None
     return status and (status.st_size, status.st_mtime_ns)
-
-
-def _scan_objects(folder: RecordUrl) -> dict[str, _Status]:
-    """Return the names of the objects in a folder, each with its status."""
-
-    def tell(sizes: tuple[int, int]) -> _Status:
-        return lambda: sizes
-
-    return {name: tell(sizes) for name, sizes in list_objects(folder).items()}
 
 
 def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
@@ -138,7 +124,24 @@ def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
     }  # fmt: skip
     try:
         with reading("something", path), RunRecord.open(path) as record:
-            row |= _describe(record)
+            identity, exception = record.identity, (record.ending or {}).get("exception")
+            last = ((exception and exception.get("frames")) or [None])[-1]
+            row |= {
+                "run_id": record.run_id,
+                "program": str(record.setup.program),
+                "seed": str(record.seed.value),
+                "ticks": record.ticks,
+                "ending": describe_ending(record.ending) if record.complete else "torn",
+                "complete": record.complete,
+                "parent": describe_parent(record.parent) or None,
+                "points": len(record.reader.points),
+                "error": exception["type"].removeprefix("builtins.") if exception else None,
+                "place": f"{last['file']}:{last['line']}" if last else None,
+                "config": dict(identity["setup"]["config"]),
+                "twice": identity["environment"].get("libraries", {}).get("twice"),
+                "python": identity["environment"].get("python", {}).get("version"),
+                "digest": record.reader.checksum.hex(),
+            }
     except RecordForeign:
         raise
     except TwiceError as error:
@@ -156,27 +159,3 @@ def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
                 for name, member in (("result", "result"), ("verified_at", "issued_at")):
                     row[name] = told[member] if isinstance(told.get(member), str) else None
     return row
-
-
-def _describe(record: RunRecord) -> dict[str, Any]:
-    """Describe a record that opened."""
-    reader, identity = record.reader, record.identity
-    environment, exception = identity["environment"], (record.ending or {}).get("exception") or {}
-    python, libraries = environment.get("python") or {}, environment.get("libraries") or {}
-    frames = exception.get("frames") or [{}]
-    return {
-        "run_id": record.run_id,
-        "program": str(record.setup.program),
-        "seed": str(record.seed.value),
-        "ticks": record.ticks,
-        "ending": describe_ending(record.ending) if record.complete else "torn",
-        "complete": record.complete,
-        "parent": describe_parent(record.parent) or None,
-        "points": len(reader.points),
-        "error": exception["type"].removeprefix("builtins.") if exception else None,
-        "place": f"{frames[-1]['file']}:{frames[-1]['line']}" if frames[-1] else None,
-        "config": dict(identity["setup"]["config"]),
-        "twice": libraries.get("twice"),
-        "python": python.get("version"),
-        "digest": reader.checksum.hex(),
-    }

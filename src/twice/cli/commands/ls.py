@@ -9,7 +9,8 @@
 Torn and damaged records are listed as such; other files are named with -v only.
 
 The condition of --where is SQL over what --json prints of each record. It needs twice[catalogue], which keeps what it
-read in the folder, under .twice-catalogue, so that the next question opens new and changed records only.
+read in the folder, under .twice-catalogue, so that the next question opens new and changed records only. Where the folder
+takes no files, or is in an object store, it keeps that in the cache of the account.
 """
 
 from __future__ import annotations
@@ -75,10 +76,8 @@ def command(
 
 def _ask(folders: Sequence[Path], where: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the rows of which a condition is true, by the catalogues of folders, and the files passed over."""
-    from twice.runs.catalogue import (
-        RecordCatalogue,
-        import_duckdb,
-    )  # the extra is for questions alone
+    # The extra is for questions alone.
+    from twice.runs.catalogue import RecordCatalogue, import_duckdb
     from twice.runs.record_query import select_rows
 
     import_duckdb()
@@ -90,4 +89,6 @@ def _ask(folders: Sequence[Path], where: str) -> tuple[list[dict[str, Any]], lis
         skipped += others
         if catalogue.failure is not None:
             print_beside(f"nothing is kept for the next question: {catalogue.failure.happened}")
+        elif catalogue.opened and catalogue.place.parent != catalogue.folder:
+            print_beside(f"the catalogue of {catalogue.folder} is kept in {catalogue.place}")
     return select_rows(tables, where), skipped
