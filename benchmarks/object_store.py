@@ -2,9 +2,11 @@
 
 Usage: python benchmarks/object_store.py [--rounds N] [--small] [--record FILE] [--output FILE.jsonl]
 
-store        a run of 5,000 ticks, each with an input and a state of 1 MiB of its own, which makes 10 GB; it is recorded
-             by ``twice record``, or given by --record. A server of this process answers the requests of S3 for ranges of
-             the file, and counts them. Goals: at most 20 requests and 10 MB.
+store        a training of 5,000 ticks, each with an input of 1.5 MiB and new weights of 0.5 MiB beside a growing list of
+             losses, which makes 10 GB; it is recorded by ``twice record``, or given by --record. A server of this process
+             answers the requests of S3 for ranges of the file, and counts them. Goals: at most 20 requests and 10 MB.
+             A state that changes and keeps its size is stored as changes to the one before, up to 32 times, and each
+             of these is one more request: a second record of a fiftieth of the ticks has such a state.
 difference   two records of 100 million compare-points that part at 73 001 230, their blocks made by numpy and sealed by
              the record writer. CPU time to find the first difference, both open and both opened anew, and the most
              memory that Python and numpy hold for it. Goal: at most 50 ms.
@@ -33,13 +35,14 @@ from twice.recorder.record.writer import POINTS_PER_BLOCK
 
 PROGRAM = """
 def main(run):
-    state, rng = run.track("weights", {"bytes": b"", "sum": 0}), run.rng("data")
-    draws = run.rng("batches")
+    state, rng = run.track("training", {"weights": b"", "losses": []}), run.rng("weights")
+    batches = run.rng("batches")
     for _ in run.ticks(run.config["ticks"]):
-        batch = run.input("batch", lambda: draws.bytes(1 << 20))
-        state["bytes"] = rng.bytes(1 << 20)
-        state["sum"] = sum(batch[:100])
+        batch = run.input("batch", lambda: batches.bytes(3 << 19))
+        state["weights"] = rng.bytes(1 << 19)
+        state["losses"].append(batch[0] / 255)
 """
+STEADY = PROGRAM.replace("append(", "__setitem__(0, ").replace("[]", "[0.0]")
 Lines = Iterator[dict[str, object]]
 
 
@@ -89,13 +92,18 @@ def run_twice(*words: str, **variables: str) -> None:
     )
 
 
-def store(folder: Path, record: Path | None, ticks: int) -> Lines:
-    """Yield what is read of a large record for its first, a middle and its last tick."""
-    if record is None:
-        record = folder / "large.twice"
-        (folder / "train.py").write_text(PROGRAM)
-        settings = ("--seed", "1", "--set", f"ticks={ticks}", "--snapshots", "tick")
-        run_twice("record", str(folder / "train.py:main"), *settings, "-o", str(record), "--quiet")
+def record_training(folder: Path, program: str, ticks: int) -> Path:
+    """Record a training, with a snapshot before each tick."""
+    folder.mkdir()
+    (folder / "train.py").write_text(program)
+    settings = ("--seed", "1", "--set", f"ticks={ticks}", "--snapshots", "tick", "--quiet")
+    out = folder / "training.twice"
+    run_twice("record", str(folder / "train.py:main"), *settings, "-o", str(out))
+    return out
+
+
+def store(record: Path, kind: str) -> Lines:
+    """Yield what is read of a record for its first, a middle and its last tick."""
     with RecordReader.open(record) as reader:
         last = reader.points.point(-1).tick - 1
     with RangeServer(record) as server:
@@ -112,7 +120,7 @@ def store(folder: Path, record: Path | None, ticks: int) -> Lines:
             run_twice(
                 "show", f"s3://bucket/{record.name}", "--tick", str(tick), "--json", **variables
             )
-            name = f"show --tick {tick} of {server.size / 1e9:.2f} GB"
+            name = f"show --tick {tick} of {server.size / 1e9:.2f} GB, {kind}"
             yield {"figure": name, "unit": "requests"} | measuring.spread([server.requests])
             yield {"figure": name, "unit": "MB"} | measuring.spread([server.sent / 1e6])
         server.shutdown()
@@ -184,7 +192,11 @@ def main() -> None:
     def figures() -> Lines:
         with tempfile.TemporaryDirectory() as place:
             if chosen.only != "difference":
-                yield from store(Path(place), chosen.record, 20 if chosen.small else 5000)
+                ticks = 20 if chosen.small else 5000
+                given = chosen.record or record_training(Path(place, "store"), PROGRAM, ticks)
+                yield from store(given, "a growing state")
+                steady = record_training(Path(place, "steady"), STEADY, max(ticks // 50, 20))
+                yield from store(steady, "a state of one size")
             if chosen.only != "store":
                 for count in (10_000,) if chosen.small else (10_000_000, 100_000_000):
                     folder = Path(place) / str(count)
