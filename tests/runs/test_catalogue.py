@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -165,10 +167,20 @@ def test_names_that_are_no_text_come_back_as_they_are(tmp_path: Path) -> None:
     assert row["record"] == str(path)
 
 
-def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+@pytest.mark.parametrize(
+    ("installed", "why"),
+    [
+        (None, "import of duckdb halted"),
+        (SimpleNamespace(__version__="1.4.5"), "duckdb 1.4.5 is installed"),
+    ],
+    ids=["none", "old"],
+)
+def test_without_the_extra_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, installed: object, why: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", installed)
 
-    with pytest.raises(ExtraMissing, match="duckdb, which is not installed") as refused:
+    with pytest.raises(ExtraMissing, match=why) as refused:
         RecordCatalogue(tmp_path).update()
 
     assert refused.value.remedy == "pip install 'twice[catalogue]'"

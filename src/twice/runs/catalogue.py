@@ -44,6 +44,7 @@ _BATCH: Final = 1000
 """Records after which rows are kept; a kill costs at most as many."""
 _PARTS_MAX: Final = 16
 _ABANDONED_S: Final = 3600
+_DUCKDB_MIN: Final = 2
 _PASSING: Final = (RecordUnreadable.id, RecordVersion.id)
 """Of damages that end without a change of the record: by other rights, or by another version of twice."""
 
@@ -184,14 +185,18 @@ def import_duckdb() -> Any:
     """Import DuckDB, and see that pyarrow is there.
 
     Raises:
-        ExtraMissing: E-EXTRA-001, when one of them is not installed.
+        ExtraMissing: E-EXTRA-001, when one of them is not installed, or is too old.
     """
     try:
         import duckdb
         import pyarrow as pa  # noqa: F401
+
+        # Before, a condition may end with a LIMIT that is passed over, and switch on logs although settings are locked.
+        if int(duckdb.__version__.partition(".")[0]) < _DUCKDB_MIN:
+            raise ImportError(f"duckdb {duckdb.__version__} is installed")  # noqa: TRY301
     except ImportError as error:
         raise ExtraMissing(
-            f"Questions about records need {error.name}, which is not installed.",
+            f"Questions about records need duckdb {_DUCKDB_MIN} or later, and pyarrow: {error}.",
             "Expected the extra `catalogue`.",
             "pip install 'twice[catalogue]'",
             extra="catalogue",

@@ -225,6 +225,7 @@ class SweepFolder(Closing):
 
     def choose_seed(self, given: Seed | None) -> Seed:
         """Return the sweep's seed: the given one, that of the sweep that is here, or one of chance, which the manifest keeps."""
+        # twice: ignore[time-seed] the manifest keeps it, and the same command takes it from there
         if given is not None or self.manifest is None:
             return given or Seed(int.from_bytes(os.urandom(16), "big"))
         return Seed.parse(str(self.manifest.get("seed")))

@@ -24,8 +24,7 @@ from twice.assets.log.models import AssetKind
 from twice.assets.media.measure import digest_file
 from twice.assets.media.payload import digest_payload
 from twice.assets.media.similarity import explain_loose_limits, merge_worst
-from twice.assets.render.command import RenderJob
-from twice.assets.render.provenance import find_renderer
+from twice.assets.render.command import RenderJob, find_renderer
 from twice.assets.render.recipe import RerenderOptions, find_obstacle, prepare_job
 from twice.assets.render.rerender import ProgressCallback, Rerender, compare_files
 from twice.assets.render.runner import render
@@ -152,7 +151,7 @@ def write_limits(found: Calibration) -> int:
         raise UsageError(
             f"No limits were written into {found.log}: {why}.",
             "Expected a promise of tolerance, and repeats that differ. A promise is not weakened by the way.",
-            "Seal it with the grade that is meant: --set promise.grade=GRADE --revise",
+            f"Seal it with the grade that is meant: twice asset seal ASSET --log {found.log} --set promise.grade=GRADE --revise",
         )
     profile = {"name": NAME, "limits": found.limits}
     said = {"level": "recorded", "record": f"twice asset calibrate, {pluralize(found.runs, 'run')}"}

@@ -293,7 +293,7 @@ def _refuse_overwrite(
         raise OutputExists(
             f"{sidecar} is there already, and says something else.",
             "Expected a log that is new, or the next revision of that one.",
-            "Supersede it: add --revise",
+            "Supersede it: twice asset seal ASSET --log DRAFT --revise",
         )
 
 

@@ -1,9 +1,9 @@
 """Record a program under many seeds and values, and say what the runs have in common.
 
   twice sweep program.py:main --seeds 1000 -o folder
-  twice sweep program.py:main --seeds 1000 --set lr=1e-3,3e-4 --jobs 4 -o folder
+  twice sweep program.py:main --seeds 1000 --set lr=0.1,0.3 -o folder
   twice sweep program.py:main --seeds 100 --verify -o folder
-  twice sweep train.py:main --seeds 5000 --summary reward --until 0.1 -o folder
+  twice sweep train.py:main --seeds 5000 --summary x --until 0.1 -o out
 
 Each run is recorded into FOLDER. Its seed is derived from that of the sweep and its own number, so every combination of
 values, an arm, has the same seeds. The same command again goes on where an earlier one was killed. Runs that fail are

@@ -29,7 +29,8 @@ class RecipeOptions:
 
     trust: Annotated[bool, option("--trust", "run recipes that this account did not record")]
     allow: Annotated[tuple[str, ...], option("--allow PROGRAM", "a program that such recipes may run")]  # fmt: skip
-    timeout_s: Annotated[float | None, option("--timeout SECONDS", "a time limit instead of the recipe's")]  # fmt: skip
+    timeout_s: Annotated[float | None, option(
+        "--timeout SECONDS", "a time limit instead of the recipe's", type=click.FloatRange(0, 10**7, min_open=True))]  # fmt: skip
 
     def to_trying(self, runs: int, profile: str = "") -> RerenderOptions:
         """Give what a rendering takes."""
