@@ -13,7 +13,7 @@ import os
 import stat
 import tempfile
 from collections import OrderedDict
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -33,7 +33,7 @@ from twice.foundation.printable import pluralize
 from twice.foundation.record_url import RecordUrl, to_path
 from twice.recorder.record import layout
 from twice.recorder.record.layout import ByteSource, Chain, Header, Kind, StoredBlock, find_block
-from twice.recorder.record.object_store import PART_BYTES, ObjectBytes
+from twice.recorder.record.object_store import AHEAD_BYTES, PART_BYTES, ObjectBytes
 from twice.recorder.record.prefix import Prefix, Progress, Visit, read_closed, scan
 
 if TYPE_CHECKING:
@@ -95,9 +95,7 @@ class BlockFile:
         at = layout.unpack_row(self._rows, number - 1)[0] if number else offset
         if isinstance(self._data, ObjectBytes):
             # The block with the checksum before it: one request, not one for each of its parts.
-            last = number + 1 == self.blocks
-            end = self.prefix.end if last else layout.unpack_row(self._rows, number + 1)[0]
-            self._data[max(at, offset - PART_BYTES) : end]
+            self._data[max(at, offset - PART_BYTES) : self._end(number)]
         block = find_block(self._data, offset)
         if isinstance(block, str):
             raise self.corrupt(number, block)
@@ -109,6 +107,25 @@ class BlockFile:
         if not block.follows(self.chain, before):
             raise self.corrupt(number, "its checksum does not follow from what stands before it")
         return block
+
+    def prefetch(self, numbers: Iterable[int]) -> None:
+        """Fetch blocks of an object that are to be read, in the order given, neighbours at once."""
+        if not isinstance(self._data, ObjectBytes):
+            return
+        begin = end = 0
+        for number in numbers:
+            offset, _ = layout.unpack_row(self._rows, number)
+            if offset > end + PART_BYTES or self._end(number) - begin > AHEAD_BYTES:
+                self._data[begin:end]
+                begin = offset
+            end = self._end(number)
+        self._data[begin:end]
+
+    def _end(self, number: int) -> int:
+        """Return where the block after this one starts."""
+        if number + 1 == self.blocks:
+            return self.prefix.end
+        return layout.unpack_row(self._rows, number + 1)[0]
 
     def payload(self, number: int) -> bytes:
         """Return the expanded payload of a block; the last ones used are cached."""
@@ -258,6 +275,14 @@ class EntryIndex:
     def find(self, entry: int) -> int:
         """Return the number, in the file, of an entry's block."""
         return int(self.blocks[self.position(entry)])
+
+    def prefetch(self, entries: Sequence[int]) -> None:
+        """Fetch the blocks of entries in an object store, in the order of the file."""
+        import numpy as np
+
+        if isinstance(self._file.path, RecordUrl) and len(entries):
+            at = np.unique(self.firsts.searchsorted(np.array(entries), "right") - 1)
+            self._file.prefetch(self.blocks[at[at < len(self.blocks)]].tolist())
 
     def decode(self, entry: int, decode: Callable[[bytes], _Entries]) -> tuple[int, _Entries]:
         """Return the entries of an entry's block, proved and decoded, and the number of the first."""

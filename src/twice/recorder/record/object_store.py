@@ -27,10 +27,11 @@ from twice.foundation.record_url import RecordUrl
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-PART_BYTES: Final = 256 << 10
-"""What is read at least: a few blocks."""
-_AHEAD_MAX: Final = 16  # parts at once, of an object that is read from its start to its end
-_CACHED_PARTS: Final = 128
+PART_BYTES: Final = 64 << 10
+"""What is read at least: most blocks have about that size."""
+_AHEAD_MAX: Final = 64  # parts at once, of an object that is read from its start to its end
+AHEAD_BYTES: Final = _AHEAD_MAX * PART_BYTES
+_CACHED_PARTS: Final = 512
 _PIECE_BYTES: Final = 8 << 20
 _RETRIES: Final = 6  # about ten seconds of a store that throttles
 _CODE: Final = re.compile(r"status code: (\d{3})|<Code>(\w+)</Code>")
