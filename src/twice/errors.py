@@ -390,3 +390,11 @@ class KeyUsedTwice(TwiceError, id="E-CHECKPOINT-007"):
 
 class ScheduleRefused(TwiceError, id="E-SCHEDULE-004"):
     """A schedule or its constraints do not fit the program."""
+
+
+class WorkerDied(TwiceError, id="E-RUNS-001"):
+    """A process that did jobs died over one."""
+
+
+class WorkerUnlike(TwiceError, id="E-RUNS-002"):
+    """A worker has another version of twice than the command that gives it jobs."""

@@ -107,6 +107,55 @@ def test_an_option_for_one_record_is_refused_beside_several(folder: Path, given:
     assert "cannot be given for 2 records" in done.stderr
 
 
+def test_a_folder_stands_for_its_records_and_what_a_journal_has_is_not_done_again(
+    folder: Path, tmp_path: Path
+) -> None:
+    for name in ("long", "short"):
+        (tmp_path / f"{name}.twice").write_bytes((folder / f"{name}.twice").read_bytes())
+    (tmp_path / "notes.txt").write_text("no record")
+    given = ["verify", tmp_path, "--no-statement", "--journal", tmp_path / "journal"]
+
+    first = cli(*given)
+    kept = (tmp_path / "journal").read_bytes()
+    again = cli(*given)
+
+    assert (first.returncode, again.returncode) == (0, 0)
+    assert first.stdout == again.stdout
+    assert first.stdout.splitlines()[-1] == "2 records: 2 PASS"
+    assert (tmp_path / "journal").read_bytes() == kept
+
+
+def test_one_record_in_a_folder_has_the_form_of_several(folder: Path) -> None:
+    (folder / "alone").mkdir()
+    (folder / "alone" / "a.twice").write_bytes((folder / "differs.twice").read_bytes())
+
+    done = cli("verify", folder / "alone", "--no-statement", "--json")
+
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["counts"], len(told["runs"])) == (1, {"FAIL": 1}, 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["empty"], "has no run record in it"),
+        (["short.twice", "--on", "mars"], "is no place where runs are executed"),
+        (["short.twice", "--journal", "junk.twice"], "is not a journal of twice"),
+        (["short.twice", "--journal", "empty"], "cannot be written"),
+    ],
+)
+def test_what_several_runs_cannot_be_done_with_is_one_error(
+    folder: Path, given: list[str], said: str
+) -> None:
+    (folder / "empty").mkdir(exist_ok=True)
+    done = cli("verify", *given, "--no-statement", cwd=folder)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr.splitlines()[0]
+    assert len(done.stderr.splitlines()) == 3
+    assert (folder / "junk.twice").read_text() == "junk"
+
+
 @pytest.mark.heavy
 def test_restores_are_made_of_each(folder: Path) -> None:
     done = cli("verify", "short.twice", "long.twice", "--restores", "--no-statement", cwd=folder)

@@ -37,10 +37,11 @@ BELOW: dict[str, tuple[str, ...]] = {
     ),
     "integrations": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "report": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checker"),
+    "runs": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "agent": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "checker", "specification", "report"),
     "cli": (
         "errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checker", "specification",
-        "tools", "assets", "testing", "schedules", "report", "agent",
+        "tools", "assets", "testing", "schedules", "report", "runs", "agent",
     ),
 }  # fmt: skip
 

@@ -43,9 +43,10 @@ _BLANK: Final = frozenset({tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, token
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A statement's lines: its own (a compound one's header), and those with its body."""
+    """A statement's lines: its own (a compound one's header, to its last expression and to its body), and those with its body."""
 
     first: int
+    header_last: int
     own_last: int
     last: int
     defines: bool
@@ -108,9 +109,18 @@ def _statements(tree: ast.Module) -> list[_Statement]:
         defines = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         documents = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         is_docstring = documents and node is tree.body[0]
-        found.append(_Statement(first, own_last, last, defines, is_docstring))
+        header_last = _find_header_end(node) if inner else last
+        found.append(_Statement(first, header_last, own_last, last, defines, is_docstring))
         pending.extend(reversed(inner))
     return found
+
+
+def _find_header_end(node: ast.stmt) -> int:
+    """Give the last line of a compound statement's expressions: a comment below it is about the body."""
+    nested = (ast.stmt, ast.excepthandler, ast.match_case)
+    parts = [each for each in ast.iter_child_nodes(node) if not isinstance(each, nested)]
+    ends = (getattr(each, "end_lineno", 0) or 0 for part in parts for each in ast.walk(part))
+    return max(node.lineno, *ends, 0)
 
 
 def _find_next(statements: list[_Statement], line: int) -> _Statement | None:
@@ -121,7 +131,11 @@ def _find_next(statements: list[_Statement], line: int) -> _Statement | None:
 
 def _find_lines(statements: list[_Statement], line: int, *, alone: bool) -> tuple[int, int] | None:
     """Give the lines that a comment covers: the statements on its line, or the next statement."""
-    at = [each for each in statements if each.first <= line <= each.own_last]
+    at = [
+        each
+        for each in statements
+        if each.first <= line <= (each.header_last if alone else each.own_last)
+    ]
     if at:  # On a line by itself too, when that is inside a statement's brackets.
         return min(each.first for each in at), max(each.own_last for each in at)
     after = _find_next(statements, line)

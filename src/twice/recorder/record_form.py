@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from twice.errors import RecordForeign, TwiceError
 from twice.foundation.dataclass import dataclass
+from twice.foundation.printable import printable
 
 INPUT: Final = "input"
 OUTPUT: Final = "output"
@@ -173,3 +174,23 @@ def reading(what: str, path: object, *refusals: type[TwiceError]) -> Iterator[No
             "report what the same command says as python -X dev -m twice ...",
             path=str(path),
         ) from error
+
+
+def describe_ending(ending: Mapping[str, Any] | None) -> str:
+    """Return how a run ended, in a few words on one line; None is the ending of a torn record."""
+    if ending is None:
+        return "torn"
+    how, exception = str(ending["how"]), ending.get("exception")
+    if how == "exit":
+        return f"exit, code {ending.get('exit_code')}"
+    return printable(f"{how}: {exception['type']}" if exception else how)
+
+
+def describe_parent(parent: Mapping[str, Any] | None) -> str:
+    """Return which record a run was made from, in a few words; empty for a first run."""
+    if parent is None:
+        return ""
+    if "fork" not in parent:
+        return f"re-run of {parent.get('rerun_of')}"
+    fork = parent["fork"]
+    return f"branch of {parent.get('record')} at tick {fork.get('tick') if isinstance(fork, dict) else None}"

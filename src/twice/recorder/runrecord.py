@@ -63,7 +63,7 @@ class RunRecord(Closing):
     """One run record.
 
     Attributes:
-        path: the file.
+        path: the file, or the URL of the object.
         reader: the bytes underneath.
         identity: the document it opens with.
         digest: of that document, in hexadecimal digits.
@@ -75,7 +75,7 @@ class RunRecord(Closing):
 
     def __init__(self, reader: RecordReader) -> None:
         self.reader = reader
-        self.path = Path(reader.path)
+        self.path = reader.path
         self.identity: dict[str, Any] = dict(reader.identity)
         check_identity(self.identity, self.path)
         require_form(self.identity, reader.ending, self.path)

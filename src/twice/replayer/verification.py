@@ -25,9 +25,11 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import SampleTest
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
+from twice.foundation.record_url import RecordUrl
 from twice.foundation.version import VERSION
 from twice.recorder.audit.inventory import in_words, unsupported_rows
 from twice.recorder.components import name_columns
+from twice.recorder.record.object_store import write_object
 from twice.recorder.states import Migration
 from twice.replayer.file_report import suggest_file_policy
 from twice.replayer.notes import SIMULATED
@@ -325,39 +327,45 @@ class Verification(Evidence):
         return "\n".join(map(printable, lines))
 
     def write_beside(self) -> Path:
-        """Write JSON and Markdown next to the record, under the first free number.
+        """Write JSON and Markdown next to the record; return and errors are those of ``write_statement``."""
+        return write_statement(self.path, self.to_json(), self.to_markdown())
 
-        Returns:
-            Path of the JSON file.
 
-        Raises:
-            OutputUnwritable: E-OUTPUT-002, when the folder takes no files.
-        """
-        for number in range(1, 1_000_000):
-            # Created exclusively: two processes that verify the same record at once take two numbers.
-            target = self.path.with_name(f"{self.path.name}.verification-{number}.json")
-            try:
-                with open(target, "x", encoding="utf-8", opener=_open_private) as file:
-                    json.dump(self.to_json(), file, indent=2, ensure_ascii=False)
-                    file.write("\n")
-                page = target.with_suffix(".md")
-                with open(page, "w", encoding="utf-8", opener=_open_private) as file:
-                    file.write(self.to_markdown())
-            except FileExistsError:
-                continue
-            except OSError as error:
-                # Half a report would be read as a whole one.
-                for half in (target, target.with_suffix(".md")):
-                    with suppress(OSError):
-                        half.unlink()
-                raise OutputUnwritable(
-                    f"The statement {target} cannot be written: {error.strerror}.",
-                    "Expected a folder that takes files.",
-                    "Copy the record to such a folder, or ask for --json and keep that.",
-                    path=str(target),
-                ) from error
-            return target
-        raise AssertionError("a million statements stand next to one record")
+def write_statement(record: Path, document: Mapping[str, Any], markdown: str) -> Path:
+    """Write a verification next to its record, under the first free number.
+
+    Args:
+        record: path of the record.
+        document: the verification in JSON.
+        markdown: the same for people.
+
+    Returns:
+        Path of the JSON file.
+
+    Raises:
+        OutputUnwritable: E-OUTPUT-002, when the folder takes no files.
+    """
+    for number in range(1, 1_000_000):
+        # Created exclusively: two processes that verify the same record at once take two numbers.
+        target = record.with_name(f"{record.name}.verification-{number}.json")
+        try:
+            _write_private(target, f"{json.dumps(document, indent=2, ensure_ascii=False)}\n", "x")
+            _write_private(target.with_suffix(".md"), markdown, "w")
+        except FileExistsError:
+            continue
+        except OSError as error:
+            # Half a report would be read as a whole one.
+            for half in (target, target.with_suffix(".md")):
+                with suppress(OSError):
+                    half.unlink()
+            raise OutputUnwritable(
+                f"The statement {target} cannot be written: {error.strerror}.",
+                "Expected a folder that takes files.",
+                "Copy the record to such a folder, or ask for --json and keep that.",
+                path=str(target),
+            ) from error
+        return target
+    raise AssertionError("a million statements stand next to one record")
 
 
 def _name_sample(samples: Mapping[str, Any]) -> str:
@@ -376,6 +384,15 @@ def _name_levels(samples: Mapping[str, Any]) -> str:
         f"margin {samples['epsilon']:g}, alpha {samples['alpha']:g}, declared power {samples['power']:g}, "
         f"{pluralize(samples['n'], 'seed')} each{had}"
     )
+
+
+def _write_private(path: Path, text: str, mode: str) -> None:
+    """Write a file that only its owner reads, like the record that it is about; an object beside an object."""
+    if isinstance(path, RecordUrl):
+        write_object(path, text.encode("utf-8"), replace=mode == "w")
+        return
+    with open(path, mode, encoding="utf-8", opener=_open_private) as file:
+        file.write(text)
 
 
 def _open_private(path: str, flags: int) -> int:

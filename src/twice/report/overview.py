@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from twice.errors import TwiceError
-from twice.foundation.printable import pluralize, printable
+from twice.foundation.printable import pluralize
 from twice.recorder.effects.network.connection_summary import summarize_connections
 from twice.recorder.record.prefix import Progress
+from twice.recorder.record_form import describe_parent
 from twice.recorder.runrecord import RunRecord
 from twice.report.values import inline, mapping
 
@@ -87,7 +88,7 @@ def identity_rows(record: RunRecord, told: Mapping[str, Any]) -> Iterator[tuple[
     cpu, libraries = mapping(environment.get("cpu")), mapping(environment.get("libraries"))
     yield "run", told["run_id"]
     if record.parent is not None:
-        yield "parent", parent_text(record)
+        yield "parent", describe_parent(record.parent)
     if told["arguments"]:
         yield "arguments", shlex.join(told["arguments"])
     yield "config", inline(told["config"])
@@ -114,18 +115,6 @@ def identity_rows(record: RunRecord, told: Mapping[str, Any]) -> Iterator[tuple[
     yield "variables", " ".join(values) or "none"
 
 
-def ending_text(record: RunRecord) -> str:
-    """Return how the run ended, in a few words on one line."""
-    ending = record.ending
-    if ending is None:
-        return "torn"
-    exception = mapping(ending.get("exception")).get("type")
-    how = str(ending.get("how", "unknown"))
-    if how == "exit":
-        return f"exit, code {printable(ending.get('exit_code'))}"
-    return printable(f"{how}: {exception}" if exception else how)
-
-
 def state_text(told: Mapping[str, Any]) -> str:
     """Return whether an overview's file is intact, torn or damaged, in one word."""
     if told["intact"]:
@@ -145,14 +134,3 @@ def next_command(record: RunRecord) -> str:
     if record.complete:
         return f"twice verify {record.path}"
     return f"twice migrate {record.path} -o {record.path.with_suffix('.closed.twice')}"
-
-
-def parent_text(record: RunRecord) -> str:
-    """Return which record the run was made from, in a few words; empty for a first run."""
-    parent = record.parent
-    if parent is None:
-        return ""
-    if "fork" in parent:
-        fork = mapping(parent["fork"])
-        return f"branch of {parent.get('record')} at tick {fork.get('tick')}"
-    return f"re-run of {parent.get('rerun_of')}"

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.diagnosis.divergence import Divergence, OperationFound
+from twice.recorder.record_form import describe_ending
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.user_code import digest_sources
 from twice.report.overview import (
-    ending_text,
     identity_rows,
     next_command,
     no_reads_text,
@@ -41,7 +41,7 @@ def page_of_one(record: RunRecord) -> str:
     ending = mapping(told["ending"])
     exception, caveats = mapping(ending.get("exception")), ending.get("caveats")
     printed = zip(("standard output", "standard error"), record.printed(), strict=True)
-    ended_well = ending_text(record) == "completed"
+    ended_well = describe_ending(record.ending) == "completed"
     return render(
         "record",
         side=_side(record, told),
@@ -142,7 +142,7 @@ def _side(record: RunRecord, told: Mapping[str, Any]) -> dict[str, Any]:
         "program": told["program"],
         "seed": told["seed"],
         "ticks": record.ticks,
-        "ending": ending_text(record),
+        "ending": describe_ending(record.ending),
         "events": events(record),
         "identity": identity,
         "streams": streams,

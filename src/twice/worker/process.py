@@ -174,13 +174,13 @@ class Worker(Closing):
         for file in self._files:
             file.close()
 
-    def _find_exit(self) -> tuple[str, int | None]:
+    def find_exit(self) -> tuple[str, int | None]:
         """Return how the process ended, in words, and its exit code; of a fork neither is known."""
         return "", None
 
     def _death(self) -> ProgramFailed:
         """Return how the worker died, as the error of whoever waited for its answer."""
-        how, code = self._find_exit()
+        how, code = self.find_exit()
         tail = self.errors_tail()
         return ProgramFailed(
             f"The process that executed the program died{how}.",
@@ -341,7 +341,8 @@ class FreshWorker(Worker):
             raise TimeoutError("nothing came in time")
         return [descriptor for descriptor, _ in found] == [self._end]
 
-    def _find_exit(self) -> tuple[str, int | None]:
+    def find_exit(self) -> tuple[str, int | None]:
+        """Return how the process ended, in words, and its exit code."""
         code = self.wait()
         if code < 0:
             self._end_leftovers()

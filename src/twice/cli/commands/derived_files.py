@@ -14,8 +14,8 @@ from twice.cli.output import tell
 from twice.cli.run_options import OutputOptions, TrustOptions
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize
+from twice.recorder.record_form import describe_ending
 from twice.recorder.runrecord import RunRecord
-from twice.report.overview import ending_text
 
 
 @build_command
@@ -66,7 +66,7 @@ def migrate(
         write_anew(record, partial)
     with RunRecord.open(output.out) as made:
         points = len(made.reader.points)
-        how, said = str((made.ending or {}).get("how")), ending_text(made)
+        how, said = str((made.ending or {}).get("how")), describe_ending(made.ending)
     told = {"record": str(record), "out": str(output.out), "points": points, "ending": how}
     lines = [
         f"wrote {output.out}: {pluralize(points, 'compare-point')}, {said}",

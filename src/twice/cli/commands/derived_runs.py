@@ -21,9 +21,9 @@ from twice.diagnosis.log_comparison import compare_logs
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
 from twice.recorder.config import parse_value
+from twice.recorder.record_form import describe_ending, describe_parent
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.states import Migration
-from twice.report.overview import ending_text, parent_text
 from twice.report.values import as_json as to_plain
 from twice.report.values import inline, mapping
 
@@ -103,7 +103,7 @@ def branch(
             f"branched {record} before tick {at}: {output.out}",
             f"  substituted: {said}{' onwards' * onwards}",
             f"  before the fork: {pluralize(prefix['points'], 'compare-point')}, {agrees}, chain {prefix['chain']}",
-            f"  after it: {pluralize(made.ticks - at, 'tick')}, {ending_text(made)}",
+            f"  after it: {pluralize(made.ticks - at, 'tick')}, {describe_ending(made.ending)}",
             *(f"  caveat: {printable(each)}" for each in caveats),
             f"next: {compare.command}",
         ]
@@ -158,7 +158,7 @@ def rerun(
             counts = {"ticks": made.ticks, "points": len(made.reader.points)}
             print_json({"format": "twice.recorded/1", **told, **counts, "parent": made.parent})
         else:
-            ended = f"{ending_text(made)}, {parent_text(made)}"
+            ended = f"{describe_ending(made.ending)}, {describe_parent(made.parent)}"
             print_beside(
                 f"recorded {pluralize(made.ticks, 'tick')}: {output.out} ({ended})",
                 f"next: twice diagnose {record} {output.out}",

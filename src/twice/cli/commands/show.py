@@ -41,11 +41,11 @@ from twice.cli.run_options import TrustFlag
 from twice.cli.secrets import read_secrets, show_secrets
 from twice.foundation.printable import pluralize, printable
 from twice.recorder.audit.inventory import in_words, rows_of
+from twice.recorder.record_form import describe_ending
 from twice.recorder.runrecord import RunRecord
 from twice.report.moment import LISTS, moment, moment_lines, snapshot, snapshot_lines, value_lines
 from twice.report.overview import (
     FORMAT,
-    ending_text,
     identity_rows,
     next_command,
     no_reads_text,
@@ -154,7 +154,7 @@ def _describe(record: RunRecord, told: Mapping[str, Any]) -> Iterator[str]:
     state = "" if told["intact"] else f"{state_text(told).upper()} "
     yield (
         f"{state}{record.path}: {printable(told['program'])}, seed {told['seed']}, "
-        f"{pluralize(told['ticks'], 'tick')}, {ending_text(record)}"
+        f"{pluralize(told['ticks'], 'tick')}, {describe_ending(record.ending)}"
     )
     damage = [] if told["intact"] else [("damage", told["damage"])]
     yield from align([*damage, *identity_rows(record, told), *_list_contents(told)])

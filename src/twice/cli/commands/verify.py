@@ -5,12 +5,14 @@
   twice verify a.twice --from 100 --to 200 --json
   twice verify a.twice --diagnose
   twice verify *.twice --jobs 4
+  twice verify runs --on ray --journal night.jsonl
 
 --restores puts the run back at its snapshots, each in a fresh process, runs on and compares: at 16
 of them, or with --all at every one. --diagnose says where and why, when the run does not verify, and with --report
 in the report form.
 
-Of several records, each has one line, in the order given, with the ticks that its replay made in a second.
+Of several records, or a folder of them, each has one line, in the order given, with the ticks that its replay made
+in a second. --on ray executes them on a Ray cluster, and --journal goes on where a command was stopped.
 
 PASS 0, FAIL 1, UNKNOWN 2; PARTIAL 0 for a segment that was asked for, else 2. Of several records: 1 when any fails,
 else 2 when any does not pass, or cannot be read, else 0.
@@ -19,15 +21,15 @@ else 2 when any does not pass, or cannot be read, else 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import click
+from typing import TYPE_CHECKING, Annotated
 
 from twice.cli.citations import cite
 from twice.cli.console import Status, show_progress
 from twice.cli.options import (
+    RECORD,
     AsJson,
     Informational,
     argument,
@@ -40,13 +42,15 @@ from twice.cli.options import (
 from twice.cli.output import print_beside, tell
 from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
-from twice.errors import OutputUnwritable, UsageError
+from twice.cli.several_records import PlaceOptions, find_records, verify_several
+from twice.errors import OutputUnwritable, TwiceError, UsageError
 from twice.foundation.printable import pluralize
 from twice.recorder.runrecord import RunRecord
-from twice.replayer.replay_run import Progress
+from twice.replayer.statistical import judges_samples_alone
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification
-from twice.replayer.verify import verify
+from twice.runs.places import open_executor
+from twice.runs.verifications import VerifyOptions
 
 if TYPE_CHECKING:
     from twice.diagnosis.divergence import Divergence
@@ -74,51 +78,17 @@ class ReplayOptions:
         option("--time-limit TIME", "how long a replay may execute: 60s, 5m; then it is UNKNOWN"),
     ] = None
 
-    def verify(
-        self,
-        record: Path,
-        *,
-        progress: Progress | None = None,
-        restoring: Progress | None = None,
-        **part: Any,
-    ) -> Verification:
-        """Verify one record, and restore its snapshots where that was asked for.
-
-        Args:
-            record: its path.
-            progress: called with (points judged, points in the record).
-            restoring: called with (restores done, restores in all).
-            **part: the segment and the folder that ``verify`` takes.
-        """
-        with RunRecord.open(record) as opened:
-            predicate = None
-            if self.classes or self.scope:
-                predicate = opened.setup.predicate.amend(self.classes, self.scope)
-            cited, mismatches = cite(opened, judges_recorded_class=not self.classes)
-        statement = verify(
-            record,
-            predicate=predicate,
-            informational=self.informational,
-            progress=progress,
-            repeat=self.repeat,
-            time_limit_s=read_time_limit(self.time_limit),
-            mismatches=mismatches,
-            **part,
-        )
-        statement = replace(statement, specification=cited)
-        if not self.restores or mismatches:
-            return statement
-        from twice.diagnosis.restore_gaps import explained_restores
-
-        found = explained_restores(
-            record, every=self.every, informational=self.informational, progress=restoring
-        )
-        return replace(statement, restores=found)
+    def to_options(self) -> VerifyOptions:
+        """Return them as the rooms below take them."""
+        return VerifyOptions(
+            self.classes, self.scope, self.informational, self.restores, self.every, self.repeat,
+            read_time_limit(self.time_limit),
+        )  # fmt: skip
 
 
 @build_command
 def command(
-    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True)],
+    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True, type=RECORD)],
     first: Annotated[int | None, option("--from T", "first tick")],
     last: Annotated[int | None, option("--to T", "last tick")],
     how: ReplayOptions,
@@ -127,9 +97,7 @@ def command(
     no_statement: Annotated[bool, option("--no-statement", "write no statement beside the record")],
     diagnose: Annotated[bool, option("--diagnose", "when it fails, say where and why")],
     report: Annotated[bool, option("--report", "of a diagnosis, the report form")],
-    jobs: Annotated[int, option(
-        "--jobs N", "how many of several records at once; their replay rates are lower then", default=1,
-        type=click.IntRange(1))],
+    where: PlaceOptions,
     trust: TrustOptions,
     test: NewTest,
     as_json: AsJson,
@@ -142,22 +110,33 @@ def command(
     )
     refuse_without({"--report": report, "--test": test}, {"--diagnose": diagnose})
     require_free(test)
-    if len(records) > 1:
-        _refuse_beside_several(records, {
+    options, paths = how.to_options(), find_records(records)
+    if not _is_alone(paths, records, where):
+        _refuse_beside_several(paths, {
             "--from": first is not None, "--to": last is not None, "--keep": keep is not None, "--verbose": verbose,
             "--diagnose": diagnose,
         })  # fmt: skip
-        from twice.cli.several_records import verify_several
-
-        with trust.trusting(*records):
-            return verify_several(
-                records, how.verify, jobs=jobs, writes=not no_statement, as_json=as_json
-            )
+        with trust.trusting(*paths):
+            return verify_several(paths, options, where, writes=not no_statement, as_json=as_json)
     record = records[0]
     with trust.trusting(record):
-        with show_progress("verifying") as progress, show_progress("restoring") as restoring:
-            statement = how.verify(
-                record, progress=progress, restoring=restoring, first=first, last=last, keep=keep
+        with RunRecord.open(record) as opened:
+            cited, mismatches = cite(opened, judges_recorded_class=not how.classes)
+        with (
+            show_progress("verifying") as progress,
+            show_progress("restoring") as restoring,
+            open_executor(where.on, where.jobs) if where.on else nullcontext() as executor,
+        ):
+            statement = options.verify(
+                record,
+                cited,
+                mismatches,
+                progress=progress,
+                restoring=restoring,
+                first=first,
+                last=last,
+                keep=keep,
+                executor=executor,
             )
         text = statement.to_text(whole=verbose)
         if diagnose and (divergence := _diagnose(statement)) is not None:
@@ -170,7 +149,7 @@ def command(
 
         assessment = assess_divergence(statement.divergence)
         document, text = assessment.to_json(), assessment.to_markdown()
-    code = tell(document, [text], as_json=as_json, code=statement.exit_code)
+    tell(document, [text], as_json=as_json)
     if not no_statement:
         try:
             statement.write_beside()
@@ -178,7 +157,20 @@ def command(
             if not as_json:
                 raise
             print_beside(error)  # Whoever asked for JSON has the statement in hand.
-    return code
+    return statement.exit_code
+
+
+def _is_alone(paths: Sequence[Path], given: Sequence[Path], where: PlaceOptions) -> bool:
+    """Whether one record is verified by itself; in another place, only one whose sample's runs can be spread."""
+    if len(paths) > 1 or [*paths] != [*given] or where.journal:
+        return False
+    if where == PlaceOptions():
+        return True
+    try:
+        with RunRecord.open(paths[0]) as opened:
+            return judges_samples_alone(opened.setup.predicate)
+    except TwiceError:
+        return False
 
 
 def _refuse_beside_several(records: Sequence[Path], options: dict[str, bool]) -> None:

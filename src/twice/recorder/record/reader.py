@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import accumulate
+from pathlib import Path
 from typing import NamedTuple, Self
 
 from twice.errors import RecordCorrupt, RecordTorn
@@ -71,6 +72,9 @@ class RecordReader(Closing):
             file.prefix.tear
         )  # where and why the intact part ends, if the record is not complete
         self.complete = self.tear is None  # closed, with an intact index and trailer
+        self.checksum = (
+            file.prefix.checksum
+        )  # 32 bytes, of every byte up to the end of the last intact block
         # What the run is a function of, and how it ended, if the record says it.
         self.identity: dict[str, object] = file.decode(0, decode_json)
         self.ending: dict[str, object] | None = None
@@ -285,6 +289,10 @@ class RecordReader(Closing):
             "blocks": blocks,
             "complete": self.complete,
         }
+
+    def fetch(self) -> Path:
+        """Return the path of the record on this machine, where other processes can read it; see `BlockFile.fetch`."""
+        return self._file.fetch()
 
     def close(self) -> None:
         """Let go of the file."""
