@@ -95,6 +95,7 @@ ORDINARY = (
     "a picture that its owner had made with Midjourney won the prize",
 )  # fmt: skip
 TECHNICAL = (
+    f"sk-ant-api03-{'4f0c9a7b' * 6}",
     # said in words
     "Rendered in SDXL, seed 1234.", "A stinger at -10 LUFS.", "Made with Midjourney v6.", "Mixed in REAPER.",
     f"STUDIO_API_KEY=sk_{'4f0c9a7b' * 6}", f"npm_{'a1B2' * 9}", r"Steps\: 32, Sampler\: Euler a", "Cubase Pro 13.0.20",

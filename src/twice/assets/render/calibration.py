@@ -137,8 +137,8 @@ def with_threads(job: RenderJob, threads: int) -> RenderJob:
     return replace(job, argv=argv, env={**job.env, **dict.fromkeys(THREAD_CAPS, str(threads))})
 
 
-def write_limits(found: Calibration) -> int:
-    """Put proposed limits into a log that promises tolerance, and return the number of the new revision.
+def write_limits(found: Calibration, when: str) -> int:
+    """Put proposed limits into a log that promises tolerance, at an instant; return the number of the new revision.
 
     Raises:
         UsageError: E-USE-001, nothing is proposed, or the log promises more than tolerance.
@@ -154,7 +154,9 @@ def write_limits(found: Calibration) -> int:
             f"Seal it with the grade that is meant: twice asset seal ASSET --log {found.log} --set promise.grade=GRADE --revise",
         )
     profile = {"name": NAME, "limits": found.limits}
-    said = {"level": "recorded", "record": f"twice asset calibrate, {pluralize(found.runs, 'run')}"}
+    # A calibration leaves no record that a gate could read.
+    who = f"twice asset calibrate, {pluralize(found.runs, 'run')}"
+    said = {"level": "declared", "who": who, "when": when}
     return _write_revision(
         found.log,
         promise={**document["promise"], "profile": profile},

@@ -148,6 +148,7 @@ def write_log(path: Path, document: Mapping[str, Any]) -> None:
         OutputUnwritable: E-OUTPUT-002, the store does not take it.
     """
     store = find_store(path.parent) if path.name.endswith(SUFFIX) else None
+    document, _ = blank_secrets(document, {})
     if store is None or "revision" not in document:
         write(path, canonical_document(document))
         return

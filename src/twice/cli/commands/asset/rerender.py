@@ -122,7 +122,7 @@ def calibrate_renderer(
         )
     with Status() as status:
         found = calibrate(logs[0], how.to_trying(runs), threads, status)
-    revision = write_limits(found) if write else None
+    revision = write_limits(found, read_clock()) if write else None
     lines = [f"{found.grade}: {pluralize(found.runs, 'run')}, {pluralize(found.pairs, 'pair')}"]
     if found.reason:
         lines.append(f"cannot be compared: {found.reason}")
