@@ -125,6 +125,34 @@ def test_a_folder_stands_for_its_records_and_what_a_journal_has_is_not_done_agai
     assert (tmp_path / "journal").read_bytes() == kept
 
 
+def test_a_program_that_was_edited_is_not_taken_from_a_journal(tmp_path: Path) -> None:
+    recorded(tmp_path, COUNTING, config={"ticks": 2}).close()
+    given = ["verify", tmp_path, "--no-statement", "--journal", tmp_path / "journal"]
+    assert cli(*given).returncode == 0
+    (tmp_path / "program.py").write_text("def main(run): pass\n")
+
+    done = cli(*given)
+
+    assert done.returncode == 2
+    assert done.stdout.startswith("UNKNOWN: ")
+    assert "E-PROGRAM-004" in done.stdout
+
+
+def test_a_damaged_record_of_a_folder_is_not_passed_over(folder: Path, tmp_path: Path) -> None:
+    good = (folder / "short.twice").read_bytes()
+    (tmp_path / "a.twice").write_bytes(good)
+    (tmp_path / "b.twice").write_bytes(b"X" + good[1:])
+    (tmp_path / "c.twice").write_bytes(b"")
+    (tmp_path / "d.twice").symlink_to(tmp_path / "absent")
+
+    done = cli("verify", tmp_path, "--no-statement")
+
+    assert done.returncode == 2
+    assert [each.partition(":")[0] for each in done.stdout.splitlines()[:4]] == [
+        "PASS", "UNKNOWN", "UNKNOWN", "UNKNOWN",
+    ]  # fmt: skip
+
+
 def test_one_record_in_a_folder_has_the_form_of_several(folder: Path) -> None:
     (folder / "alone").mkdir()
     (folder / "alone" / "a.twice").write_bytes((folder / "differs.twice").read_bytes())

@@ -9,9 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.errors import UsageError
-from twice.runs.journal import Journal
+from twice.runs.journal import Journal, stamp_record
 
 HEAD = {"command": "verify", "repeat": 1}
+
+
+def keep(journal: Journal, path: Path, **entry: object) -> None:
+    """Keep an entry with a statement."""
+    journal.write(path, {"statement": {"result": "PASS"}, **entry}, stamp_record(str(path)))
 
 
 @pytest.fixture
@@ -34,7 +39,7 @@ def test_a_file_that_was_cut_off_anywhere_loses_lines_from_its_end_alone(
     file = folder / "journal"
     with Journal(file, HEAD) as journal:
         for path in records:
-            journal.write(path, {"of": path.name})
+            keep(journal, path, of=path.name)
     whole = file.read_bytes()
     file.write_bytes(whole[: max(0, len(whole) - cut)])
 
@@ -43,9 +48,42 @@ def test_a_file_that_was_cut_off_anywhere_loses_lines_from_its_end_alone(
         assert has == sorted(has, reverse=True)
         for path, there in zip(records, has, strict=True):
             if not there:
-                journal.write(path, {"of": path.name})
-        assert [journal.read(path) for path in records] == [{"of": path.name} for path in records]
+                keep(journal, path, of=path.name)
+        assert [journal.read(path)["of"] for path in records] == [path.name for path in records]
     assert file.read_bytes() == whole
+
+
+def test_what_could_not_be_done_is_done_again(tmp_path: Path, records: list[Path]) -> None:
+    with Journal(tmp_path / "journal", HEAD) as journal:
+        journal.write(records[0], {"statement": None}, stamp_record(str(records[0])))
+
+    with Journal(tmp_path / "journal", HEAD) as journal:
+        assert not journal.has(records[0])
+
+
+def test_a_record_that_was_replaced_while_it_was_verified_is_done_again(
+    tmp_path: Path, records: list[Path]
+) -> None:
+    before = stamp_record(str(records[0]))
+    records[0].write_bytes(b"another run")
+    with Journal(tmp_path / "journal", HEAD) as journal:
+        journal.write(records[0], {"statement": {"result": "PASS"}}, before)
+
+    with Journal(tmp_path / "journal", HEAD) as journal:
+        assert not journal.has(records[0])
+
+
+def test_what_has_no_size_and_time_is_done_again(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal", HEAD) as journal:
+        keep(journal, Path("s3:/bucket/a.twice"))
+
+    with Journal(tmp_path / "journal", HEAD) as journal:
+        assert not journal.has(Path("s3:/bucket/a.twice"))
+
+
+def test_a_device_is_no_journal() -> None:
+    with pytest.raises(UsageError, match="is not a journal"):
+        Journal(Path("/dev/null"), HEAD)
 
 
 def test_the_entry_of_a_record_that_changed_is_made_again(
@@ -53,7 +91,7 @@ def test_the_entry_of_a_record_that_changed_is_made_again(
 ) -> None:
     with Journal(tmp_path / "journal", HEAD) as journal:
         for path in records:
-            journal.write(path, {})
+            keep(journal, path)
     records[1].write_bytes(b"another run")
 
     with Journal(tmp_path / "journal", HEAD) as journal:
@@ -74,7 +112,7 @@ def test_a_file_of_the_user_is_refused_and_left_as_it_was(tmp_path: Path, conten
 def test_a_broken_line_in_the_middle_is_refused(tmp_path: Path, records: list[Path]) -> None:
     file = tmp_path / "journal"
     with Journal(file, HEAD) as journal:
-        journal.write(records[0], {})
+        keep(journal, records[0])
     file.write_bytes(file.read_bytes() + b"not JSON\n")
 
     with pytest.raises(UsageError, match="is not a journal"):

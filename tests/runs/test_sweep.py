@@ -58,6 +58,7 @@ def test_values_stand_between_commas_and_are_typed_as_toml_types_them(
         (["lr=1", "lr=2"], "names a key that was given before"),
         (["lr=1,1"], "names a value twice"),
         (["a=[1,2],adam"], "mixes words with lists"),
+        (['opt="sgd",adam'], "mixes words with lists"),
     ],
 )
 def test_what_is_no_grid_is_refused_with_the_pair(pairs: list[str], why: str) -> None:
@@ -74,6 +75,18 @@ def test_an_arm_is_one_combination_and_the_first_key_changes_slowest() -> None:
         "lr=0.001,opt=sgd", "lr=0.001,opt=adam", "lr=0.0003,opt=sgd", "lr=0.0003,opt=adam",
     ]  # fmt: skip
     assert arms[1].values == {"lr": 0.001, "opt": "adam"}
+
+
+def test_arms_whose_values_look_alike_have_names_of_their_own() -> None:
+    arms = build_arms(parse_grid(["k=a?,a_+2,a!"]))
+
+    assert [arm.values["k"] for arm in arms] == ["a?", "a_+2", "a!"]
+    assert len({arm.label for arm in arms}) == 3
+
+
+def test_an_address_is_no_folder() -> None:
+    with pytest.raises(UsageError, match="is an address"):
+        SweepFolder(Path("s3:/bucket/x"))
 
 
 def test_the_arms_share_the_seeds_which_follow_from_the_number_of_the_seed_alone() -> None:

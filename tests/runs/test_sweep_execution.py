@@ -19,6 +19,7 @@ from programs import environ, wait_until, write
 from twice.errors import (
     ConfigKeyUnknown,
     ConfigKeyUnused,
+    OutputExists,
     OutputUnwritable,
     ProgramChanged,
     ProgramFailed,
@@ -243,6 +244,25 @@ def refuse_after(count: int, error: TwiceError) -> Callable[[Job], None]:
         left.pop()
 
     return before
+
+
+def test_a_program_that_is_edited_while_a_sweep_runs_is_not_mixed_in(tmp_path: Path) -> None:
+    def edit(job: Job) -> None:
+        if executor.jobs == 4:
+            write(tmp_path, PLANTED.replace('run.summary("x", 1)', 'run.summary("x", 2)'))
+
+    executor = HereExecutor(edit)
+
+    with pytest.raises(ProgramChanged, match="in the runs before it"):
+        sweep_of(tmp_path / "out", PLANTED, seeds=8, executor=executor)
+
+
+def test_the_record_of_another_run_is_not_counted(tmp_path: Path) -> None:
+    sweep_of(tmp_path / "out", PLANTED)
+    (tmp_path / "out" / "0001.twice").write_bytes((tmp_path / "out" / "0000.twice").read_bytes())
+
+    with pytest.raises(OutputExists, match="record of another seed"):
+        sweep_of(tmp_path / "out", PLANTED)
 
 
 def test_a_full_disk_ends_the_sweep_and_what_was_recorded_is_gone_on_from(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
             continue
         try:
             inside = [
-                each for each in sorted(path.iterdir()) if each.is_file() and _is_record(each)
+                each for each in sorted(path.iterdir()) if not each.is_dir() and _is_record(each)
             ]
         except OSError as error:
             raise _no_records(path, f"cannot be listed: {error.strerror}") from error
@@ -69,11 +69,14 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
 
 
 def _is_record(path: Path) -> bool:
+    """Whether a file has the name or the first bytes of a record: a damaged one is not passed over."""
+    if path.suffix == ".twice":
+        return True
     try:
         with path.open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
-        return True  # whoever verifies it says why it cannot be read
+        return False
 
 
 def _no_records(folder: Path, why: str) -> UsageError:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -120,21 +121,24 @@ class Verification(Evidence):
 
     def list_next_steps(self) -> list[NextStep]:
         """List the steps that follow, the first one first."""
-        show = NextStep("look at the record", f"twice show {self.path}")
+        path = shlex.quote(str(self.path))
+        show = NextStep("look at the record", f"twice show {path}")
         if self.failure is not None and self.failure.name == SEAL:
             return [show]
         if self.failure is not None and self.divergence is None and self.result != "PARTIAL":
             informational = " --informational" if self.changed_code else ""
-            command = f"twice verify {self.path}{informational} --diagnose"
+            command = f"twice verify {path}{informational} --diagnose"
             return [NextStep("find the line", command, Channel.DIVERGENCE)]
         if self.result == "PARTIAL" and self.is_torn:
             whole = self.path.with_suffix(f".closed{self.path.suffix}")
             return [
-                NextStep("close the torn record", f"twice migrate {self.path} -o {whole}"),
+                NextStep(
+                    "close the torn record", f"twice migrate {path} -o {shlex.quote(str(whole))}"
+                ),
                 show,
             ]
         if self.result == "PARTIAL" and self.is_segment:
-            return [NextStep("verify all of it", f"twice verify {self.path}", Channel.REPLAY), show]
+            return [NextStep("verify all of it", f"twice verify {path}", Channel.REPLAY), show]
         return [show]
 
     def suggestions(self) -> list[str]:

@@ -1,9 +1,9 @@
 """Entries about records, written as they come: what is done is kept when the command that does it is killed.
 
 A file of JSON lines, the first one a head that says what the entries are answers to. A line that was not written
-whole is dropped. An entry of a record that has changed since (size or time) is made again.
+whole is dropped. An entry of a record that has changed since (size, time or inode) is made again.
 
-Not for: two commands at once. The second one is refused.
+Not for: two commands at once: the second one is refused. Objects in a store are always made again.
 
 Invariant: an entry that was written is read back as it was, or not at all.
 """
@@ -13,8 +13,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -48,6 +50,8 @@ class Journal(Closing):
         except OSError as error:
             raise _unwritable(path, error) from error
         try:
+            if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+                raise _refuse_foreign(path)  # noqa: TRY301  (closed below)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._read_back(path, mine)
         except BlockingIOError as error:
@@ -93,7 +97,11 @@ class Journal(Closing):
             if not line.endswith(b"\n"):
                 break
             entry = json.loads(line)
-            if entry["stamp"] == _stamp(entry["key"]):
+            # What could not be done is tried again: the reason may be gone.
+            if (
+                entry["entry"]["statement"]
+                and entry["stamp"] == stamp_record(entry["key"]) is not None
+            ):
                 self._places[entry["key"]] = at
             at += len(line)
         return at
@@ -102,9 +110,13 @@ class Journal(Closing):
         """Return whether there is an entry of this record."""
         return str(path) in self._places
 
-    def write(self, path: Path, entry: Mapping[str, Any]) -> None:
-        """Keep an entry of a record; E-OUTPUT-002 when it cannot be written."""
-        line = {"key": str(path), "stamp": _stamp(str(path)), "entry": entry}
+    def forget(self, path: Path) -> None:
+        """Take the entry of a record for none."""
+        del self._places[str(path)]
+
+    def write(self, path: Path, entry: Mapping[str, Any], stamp: Sequence[int] | None) -> None:
+        """Keep an entry of a record, and its stamp from before it was opened; E-OUTPUT-002 when it cannot be written."""
+        line = {"key": str(path), "stamp": stamp, "entry": entry}
         self._places[str(path)] = self._append(line)
 
     def read(self, path: Path) -> dict[str, Any]:
@@ -124,15 +136,17 @@ class Journal(Closing):
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with suppress(OSError):  # of a full disk, which was said already
+            self._file.close()
 
 
-def _stamp(path: str) -> list[int] | None:
+def stamp_record(path: str) -> list[int] | None:
+    """Return what tells a record from a later one at its path; None where nothing does, as of an object in a store."""
     try:
         found = os.stat(path)  # noqa: PTH116  (a URL is no path)
     except OSError:
         return None
-    return [found.st_size, found.st_mtime_ns]
+    return [found.st_size, found.st_mtime_ns, found.st_ino]
 
 
 def _refuse(path: Path, what: str, expected: str) -> UsageError:

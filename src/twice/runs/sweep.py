@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,7 +72,7 @@ def parse_grid(pairs: Iterable[str]) -> dict[str, list[Any]]:
     for pair in pairs:
         key, equals, text = (part.strip() for part in pair.partition("="))
         values = _parse_values(text)
-        shown = [repr(value) for value in values]
+        shown = [repr(value) for value in values or ()]
         wrong = ""
         if not equals or not key:
             wrong = "is not a key and its values"
@@ -80,10 +80,7 @@ def parse_grid(pairs: Iterable[str]) -> dict[str, list[Any]]:
             wrong = "names a key that was given before"
         elif len({*shown}) < len(shown):
             wrong = "names a value twice"
-        elif (
-            any(isinstance(value, str) and "," in value for value in values)
-            and text[0] not in "\"'"
-        ):
+        elif values is None:
             wrong = "mixes words with lists, tables or quotes"
         if wrong:
             raise ConfigError(
@@ -92,11 +89,12 @@ def parse_grid(pairs: Iterable[str]) -> dict[str, list[Any]]:
                 'For example: --set lr=1e-3,3e-4 --set \'optimizer="sgd","adam"\'',
                 key=key,
             )
-        grid[key] = values
+        grid[key] = values or []
     return grid
 
 
-def _parse_values(text: str) -> list[Any]:
+def _parse_values(text: str) -> list[Any] | None:
+    """Read values as TOML types them, or as words; None for words beside what only TOML can read."""
     try:
         values = tomllib.loads(f"values = [{text}]")["values"]
     except tomllib.TOMLDecodeError:
@@ -104,7 +102,7 @@ def _parse_values(text: str) -> list[Any]:
     if values or not text:
         return values or [""]
     if re.search(r"[\[{\"']", text):  # a comma may stand inside of a value
-        return [text]
+        return None if "," in text else [text]
     return [parse_value(part.strip()) for part in text.split(",")]
 
 
@@ -115,7 +113,7 @@ def build_arms(grid: Mapping[str, Sequence[Any]]) -> list[Arm]:
         given = dict(zip(grid, values, strict=True))
         label = re.sub(r"[^A-Za-z0-9._=+,-]", "_", ",".join(format_settings(given)))[:_LABEL_MAX]
         if label in arms:
-            label += f"+{len(arms)}"
+            label = next(each for n in count(2) if (each := f"{label}+{n}") not in arms)
         arms[label] = Arm(label, given)
     return [*arms.values()]
 
@@ -210,6 +208,13 @@ class SweepFolder(Closing):
     """
 
     def __init__(self, path: Path) -> None:
+        if re.match(r"\w+:/", str(path)):
+            raise UsageError(
+                f"{path} is an address, and a sweep is made in a folder.",
+                "Expected the path of a folder of this machine.",
+                "Choose one with -o, and copy it to the store when it is done.",
+                path=str(path),
+            )
         self.path, self._is_new = path, not path.exists()
         make_folder(path)
         self._lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -232,7 +237,14 @@ class SweepFolder(Closing):
         # twice: ignore[time-seed] the manifest keeps it, and the same command takes it from there
         if given is not None or self.manifest is None:
             return given or Seed(int.from_bytes(os.urandom(16), "big"))
-        return Seed.parse(str(self.manifest.get("seed")))
+        if not isinstance(seed := self.manifest.get("seed"), str):
+            raise OutputExists(
+                f"{self.path / MANIFEST} is no manifest of a sweep.",
+                f"Expected a folder that is free, or one with a whole {MANIFEST}.",
+                "Choose another folder with -o.",
+                path=str(self.path),
+            )
+        return Seed.parse(seed)
 
     def begin(self, sweep: Sweep) -> None:
         """Write the manifest of a sweep, or see that the one that is here is the same.
@@ -244,7 +256,7 @@ class SweepFolder(Closing):
         if self.manifest is None:
             write(self.path / MANIFEST, f"{text}\n".encode())
             return
-        names = ("format", "program", "seeds", "grid", "seed", "setup_digest")
+        names = ("format", "program", "seeds", "grid", "seed", "setup_digest", "arms", "runs")
         for name in names:
             if document[name] != (there := self.manifest.get(name)):
                 raise OutputExists(

@@ -14,6 +14,7 @@ from typing import Any
 
 from twice.errors import (
     ConfigKeyUnused,
+    OutputExists,
     OutputUnwritable,
     ProgramChanged,
     TwiceError,
@@ -24,9 +25,9 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import remember_record
 from twice.replayer.preconditions import source_changes
 from twice.runs.causes import FailureCause
-from twice.runs.sweep import Sweep, SweepFolder, SweptRun
+from twice.runs.sweep import MANIFEST, Sweep, SweepFolder, SweptRun
 from twice.runs.sweep_report import LOST, SummaryOptions, SweepReport
-from twice.runs.sweep_run import RunOutcome, read_outcome
+from twice.runs.sweep_run import RunOutcome, identify, read_outcome
 from twice.worker.executor import Done, Executor, Job, run_jobs
 from twice.writing import write
 
@@ -64,7 +65,9 @@ def run_sweep(
         for end in run_jobs(executor, jobs):
             report.made += 1
             done += 1
-            report.add(end.job.key, _settle(report, end))
+            outcome = _settle(report, end)
+            _require_of_sweep(report, end.job.key, outcome)
+            report.add(end.job.key, outcome)
             progress(done, len(sweep))
     except TwiceError as error:
         # More than the first round is never thrown away.
@@ -88,6 +91,7 @@ def _count_whole(report: SweepReport, *, verifies: bool) -> list[int]:
         if not is_checked:
             _require_same_code(report, run)
             is_checked = True
+        _require_of_sweep(report, run, outcome)
         report.add(run, outcome)
     return waiting
 
@@ -100,6 +104,31 @@ def _require_same_code(report: SweepReport, run: SweptRun) -> None:
                 "Expected one program in all runs of a sweep.",
                 "Bring the recorded source back, or sweep into another folder: -o FOLDER",
                 path=change.path,
+            )
+
+
+def _require_of_sweep(report: SweepReport, run: SweptRun, outcome: RunOutcome) -> None:
+    """Refuse a record of another run, and one that another version of the program made than the runs before it.
+
+    Raises:
+        OutputExists: E-OUTPUT-001. ProgramChanged: E-PROGRAM-004.
+    """
+    path = report.folder / run.file
+    if outcome.identity and outcome.identity != identify(report.sweep.setup_of(run)):
+        raise OutputExists(
+            f"{path} is the record of another seed or of other values than {MANIFEST} says.",
+            "Expected the record of this run, or none.",
+            f"Move it away, and give the command again: it makes {run.file}.",
+            path=str(path),
+        )
+    for name, digest in outcome.sources.items():
+        if report.sources.setdefault(name, digest) != digest:
+            raise ProgramChanged(
+                f"{name} was another one when {path} was recorded than in the runs before it.",
+                "Expected one program in all runs of a sweep.",
+                f"Remove {path} and give the command again with the program of the other runs, or sweep into "
+                "another folder: -o FOLDER",
+                path=name,
             )
 
 

@@ -104,6 +104,7 @@ class SweepReport:
         self.causes = CauseGroups()
         self.results: Counter[str] = Counter()
         self.made = 0
+        self.sources: dict[str, str] = {}
         self._unread = {*sweep.grid, *sweep.setup.config}
         self.is_loaded = False
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from twice.diagnosis.diagnose import diagnose_failure
 from twice.errors import OutputUnwritable, ProgramFailed, TwiceError, UsageError
+from twice.foundation.digests import digest_bytes
 from twice.recorder.environment.surroundings import Surroundings
 from twice.recorder.output import RESULTS
 from twice.recorder.record_form import reading
@@ -43,6 +44,8 @@ class RunOutcome:
         unread: configuration keys that it never read.
         result: of its verification; empty where nobody asked.
         unloaded: why the program could not even be loaded; empty where it was.
+        identity: digest of its seed and configuration; empty without a record.
+        sources: digest of each source file of the program that it loaded.
     """
 
     how: str
@@ -51,6 +54,8 @@ class RunOutcome:
     unread: tuple[str, ...] = ()
     result: str = ""
     unloaded: str = ""
+    identity: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -149,9 +154,18 @@ def read_outcome(path: Path) -> RunOutcome | None:
                 tuple(ending["config_unread"]),
                 result,
                 _explain_unloaded(ending, is_whole=program.whole) if cause is not None else "",
+                identify(record.setup),
+                {**record.identity["code"]["files"], **ending.get("files", {})},
             )
     except TwiceError:
         return None
+
+
+def identify(setup: Setup) -> str:
+    """Return the digest of what makes a run one run of a sweep: its seed and its configuration."""
+    told = setup.to_json()
+    text = json.dumps([told["seed"], told["config"]], sort_keys=True, default=str)
+    return str(digest_bytes(text.encode()))
 
 
 def read_statement(path: Path) -> dict[str, Any] | None:

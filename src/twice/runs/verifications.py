@@ -11,6 +11,7 @@ Invariant: the entries stand in the order of the records, whatever ended first, 
 from __future__ import annotations
 
 import json
+import shlex
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from twice.foundation.record_url import RecordUrl, to_path
 from twice.recorder.record_form import reading
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import choose_allowed, grant, is_made_here, is_trusted, remember_record
+from twice.replayer.preconditions import source_changes
 from twice.replayer.replay_job import (
     folder_of,
     stand_ins_of,
@@ -38,7 +40,7 @@ from twice.replayer.replay_job import (
 )
 from twice.replayer.verification import Verification, write_statement
 from twice.replayer.verify import verify
-from twice.runs.journal import Journal
+from twice.runs.journal import Journal, stamp_record
 from twice.worker.executor import Done, Executor, Job, run_jobs
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import Worker
@@ -258,12 +260,16 @@ class Verifications:
             executor: where.
             progress: called with (records verified, records).
         """
+        for path in self._paths:
+            if self._journal.has(path) and _is_other_program(path, self._journal.read(path)):
+                self._journal.forget(path)
         waiting = [at for at, path in enumerate(self._paths) if not self._journal.has(path)]
         of = len(self._paths)
         done = of - len(waiting)
         progress(done, of)
         for end in run_jobs(executor, self._prepare(waiting, executor)):
-            self._journal.write(self._paths[end.job.key], self._judge(end))
+            at, stamp = end.job.key
+            self._journal.write(self._paths[at], self._judge(self._paths[at], end), stamp)
             self.repeated += end.attempts > 1
             done += 1
             progress(done, of)
@@ -283,6 +289,7 @@ class Verifications:
     def _prepare(self, waiting: Sequence[int], executor: Executor) -> Iterator[Job]:
         for at in waiting:
             path = self._paths[at]
+            stamp = stamp_record(str(path))
             arguments: dict[str, Any] = {"record": str(path), "options": self._options.to_json()}
             try:
                 with reading("something", path), RunRecord.open(path) as record:
@@ -299,13 +306,13 @@ class Verifications:
                 is_seen = executor.is_here or isinstance(path, RecordUrl)
                 arguments["content"] = None if is_seen else path.read_bytes()
             except TwiceError as error:
-                self._journal.write(path, _tell_failure(path, error))
+                self._journal.write(path, _tell_failure(path, error), stamp)
                 continue
-            yield Job("twice.runs.verifications:verify_here", arguments, at)
+            yield Job("twice.runs.verifications:verify_here", arguments, (at, stamp))
 
-    def _judge(self, end: Done) -> dict[str, Any]:
+    def _judge(self, path: Path, end: Done) -> dict[str, Any]:
         """Return the entry of a record, its statement written."""
-        path, answer, error = self._paths[end.job.key], end.answer, end.error
+        answer, error = end.answer, end.error
         if answer is None:
             assert error is not None, "a job has an answer or an error"
             return _tell_failure(path, error)
@@ -328,6 +335,16 @@ class Verifications:
         return entry
 
 
+def _is_other_program(path: Path, entry: Mapping[str, Any]) -> bool:
+    """Whether the program was changed after the record at a path was verified."""
+    try:
+        with RunRecord.open(path) as record:
+            changed = [each.path for each in source_changes(record)]
+    except TwiceError:
+        return True
+    return changed != [each["path"] for each in entry["statement"]["code"]["changed"]]
+
+
 def _tell_failure(path: Path, error: TwiceError) -> dict[str, Any]:
     """Return the entry of a record that nobody could verify. A record holds no time of its own, so its rate is null."""
     return {
@@ -336,7 +353,7 @@ def _tell_failure(path: Path, error: TwiceError) -> dict[str, Any]:
         "ticks_per_s": {"recorded": None, "replayed": None},
         "statement": None,
         "exit_code": 2,
-        "next": NextStep("verify it by itself", f"twice verify {path}").to_json(),
+        "next": NextStep("verify it by itself", f"twice verify {shlex.quote(str(path))}").to_json(),
         **_describe_error(error),
     }
 
