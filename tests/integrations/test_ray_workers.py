@@ -28,7 +28,6 @@ def cluster() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environ:
         environ.setenv("RAY_AUTH_MODE", "disabled")
         environ.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        environ.setenv("RAY_raylet_start_wait_time_s", "300")
         for module in (programs, __import__(__name__)):
             ray.cloudpickle.register_pickle_by_value(module)
         ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, logging_level="ERROR")

@@ -222,6 +222,21 @@ def test_a_rank_that_died_is_no_origin(folder: Path) -> None:
     assert "torn" in " ".join(found.reasons)
 
 
+def test_a_rank_that_took_what_is_not_compared_is_no_origin(folder: Path) -> None:
+    for side in (0, 1):
+        (folder / str(side)).mkdir()
+        rank = MadeRank(folder / str(side), "rank")
+        message = Message("received", "driver", 0, "fit", refused=("fit, value 0 (Model)",))
+        write_message(rank.run, message, [b""])
+        write_message(rank.run, Message("result"), side)
+        rank.close()
+
+    found = compare_ranks(folder / "0", folder / "1")
+
+    assert (found.result, found.origins) == ("unknown", [])
+    assert "not compared: fit, value 0 (Model)" in found.reasons[0]
+
+
 def test_another_order_of_messages_is_said_as_that(folder: Path) -> None:
     for side, order in (("a", (0, 1)), ("b", (1, 0))):
         (folder / side).mkdir()

@@ -201,6 +201,7 @@ class RayRank:
             ", ".join(texts)[:600],
             (*takes, *reader.takes),
             tuple(gives),
+            refused=tuple(reader.refused),
         )
         write_message(self.run, message, [*also, sorted(kwargs), *digests])
 

@@ -46,6 +46,7 @@ class Message:
         takes: identities of the references among its values, in order; they hold within one folder.
         gives: identities of the references that stand for its result.
         parts: of a state, the digest and the text of each attribute.
+        refused: values that are not compared, because they have no canonical form.
     """
 
     kind: Kind
@@ -56,6 +57,7 @@ class Message:
     takes: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
     parts: Mapping[str, tuple[bytes, str]] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
 
 
 class ValueReader:
@@ -117,12 +119,10 @@ def read_messages(record: RunRecord) -> Iterator[tuple[int, int, Message]]:
     with reading("a message", record.path):
         for frame in record.reader.frames(kinds=[MESSAGE]):
             fields: Any = decode(frame.payload)
-            kind, peer, number, method, text, takes, gives, parts = fields
+            kind, peer, number, method, text, takes, gives, parts, refused = fields
             parts = {
                 str(name): (bytes(digest), str(said)) for name, (digest, said) in parts.items()
             }
-            yield (
-                frame.point,
-                frame.tick,
-                Message(kind, peer, int(number), method, text, tuple(takes), tuple(gives), parts),
-            )
+            calls = (tuple(takes), tuple(gives))
+            message = Message(kind, peer, int(number), method, text, *calls, parts, tuple(refused))
+            yield frame.point, frame.tick, message

@@ -217,6 +217,18 @@ class _RankSearch:
     def _own(self, parting: _RankParting) -> RankOrigin:
         """Return a rank's own first difference as an origin."""
         a, b = parting.sides
+        blind = {
+            name
+            for side in (0, 1)
+            for event in self._log(side, parting.rank).by_point.values()
+            if event.point <= parting.at.index and event.message.kind in {"received", "got"}
+            for name in event.message.refused
+        }
+        if blind:
+            raise _UnknownOrigin(
+                f"{parting.rank} parts at tick {parting.at.tick}, after it took values that are not compared: "
+                f"{enumerate_names(sorted(blind))}"
+            )
         what, channel = ", ".join(parting.columns), None
         if a is None or b is None or a.name != b.name:
             texts = [
