@@ -70,7 +70,7 @@ def test_each_rank_has_generators_of_its_own_seed(tmp_path: Path) -> None:
     thrown = []
     for at in range(2):
         with record_ranks(tmp_path / str(at), seed=7):
-            dice = [remote(Dice).options(name=name).remote() for name in ("one", "two")]
+            dice = [remote(Dice).remote() for _ in range(2)]
             thrown.append(ray.get([each.throw.remote() for each in dice]))
 
     (one, two), again = thrown

@@ -35,7 +35,7 @@ import ray
 
 from twice.errors import OutputExists, UsageError
 from twice.foundation.seeds import Seed
-from twice.integrations.ray_rank import DRIVER, ActorReference, Call, RayRank, find_rank
+from twice.integrations.ray_rank import DRIVER, ActorReference, RayCall, RayRank, find_rank
 from twice.recorder.run import Run
 
 
@@ -89,7 +89,7 @@ def current_run() -> Run:
 class RayActor:
     """The actor that Ray has: it holds an object of the user's class, and records its calls."""
 
-    def __init__(self, call: Call | None, kind: type, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, call: RayCall | None, kind: type, *args: Any, **kwargs: Any) -> None:
         self._stack = ExitStack()
         self._rank: RayRank | None = None
         self._object: Any = None
@@ -106,12 +106,12 @@ class RayActor:
             self.close()
             raise
 
-    def call(self, call: Call | None, method: str, *args: Any, **kwargs: Any) -> Any:
+    def call(self, call: RayCall | None, method: str, *args: Any, **kwargs: Any) -> Any:
         """Do a call, as a tick of the rank unless its record is closed."""
         return self._answer(call, getattr(self._object, method), args, kwargs)
 
     def _answer(
-        self, call: Call | None, function: Callable[..., Any], args: Any, kwargs: Any
+        self, call: RayCall | None, function: Callable[..., Any], args: Any, kwargs: Any
     ) -> Any:
         if call is None or self._rank is None:
             return function(*args, **kwargs)
@@ -127,7 +127,7 @@ class RayActor:
         self._stack.close()
 
 
-def run_task(call: Call | None, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def run_task(call: RayCall | None, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Do a task as a rank of its own."""
     if call is None:
         return function(*args, **kwargs)
@@ -160,7 +160,7 @@ class RayMethod:
         return RayMethod(self.handle, self.name, {**self.given, **options})
 
     def remote(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it; return Ray's reference to the result."""
+        """RayCall it; return Ray's reference to the result."""
         of_ray = self.handle.ray_handle.call.options(**self.given)
         if (rank := find_rank()) is None:
             return of_ray.remote(None, self.name, *args, **kwargs)
@@ -264,5 +264,5 @@ def get_actor(name: str, namespace: str | None = None) -> RayHandle:
     return RayHandle(ray.get_actor(name, namespace), name)
 
 
-def _create(of_ray: Any, kind: type, rank: str, args: Any, kwargs: Any, call: Call) -> RayHandle:
+def _create(of_ray: Any, kind: type, rank: str, args: Any, kwargs: Any, call: RayCall) -> RayHandle:
     return RayHandle(of_ray.remote(call, kind, *args, **kwargs), rank)

@@ -37,7 +37,7 @@ _at_work: list[RayRank] = []
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RayCall:
     """What travels beside the arguments of a call: who sent it, and where ranks are recorded.
 
     Attributes:
@@ -124,10 +124,10 @@ class RayRank:
         rank: str,
         method: str,
         arguments: tuple[Sequence[Any], Mapping[str, Any]],
-        submit: Callable[[Call], Any],
+        submit: Callable[[RayCall], Any],
     ) -> Any:
-        """Call another rank, and return the references that Ray gives for it."""
-        call = Call(self.folder, self.seed, self.name, self._sent, rank, method)
+        """RayCall another rank, and return the references that Ray gives for it."""
+        call = RayCall(self.folder, self.seed, self.name, self._sent, rank, method)
         self._sent += 1
         given = submit(call)
         gives = tuple(
@@ -140,7 +140,7 @@ class RayRank:
 
     def answer(
         self,
-        call: Call,
+        call: RayCall,
         function: Callable[..., Any],
         args: Any,
         kwargs: Any,
@@ -157,7 +157,7 @@ class RayRank:
         self._finish(call, result, get_state())
         return result
 
-    def _finish(self, call: Call, result: object, attributes: Mapping[str, object]) -> None:
+    def _finish(self, call: RayCall, result: object, attributes: Mapping[str, object]) -> None:
         if attributes:
             reader = ValueReader(identify)
             parts = {
@@ -175,7 +175,7 @@ class RayRank:
         kind: Kind,
         values: tuple[Sequence[Any], Mapping[str, Any]],
         also: list[Any],
-        call: Call | None = None,
+        call: RayCall | None = None,
         *,
         peer: str = "",
         takes: Sequence[str] = (),
