@@ -12,7 +12,17 @@ import importlib
 from collections.abc import Mapping
 from pathlib import Path
 
-SETS = ("hidden", "later", "shipped", "public", "further", "blind", "third_blind", "fourth_blind")
+SETS = (
+    "hidden",
+    "later",
+    "shipped",
+    "public",
+    "further",
+    "blind",
+    "third_blind",
+    "fourth_blind",
+    "fifth_blind",
+)
 """In the order of their first look."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ from hotstore import (
     sealed_art,
     sealed_audio,
     sha256,
+    sound,
 )
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
-from twice.assets.errors import AssetMissing, PayloadRefused
+from twice.assets.errors import AssetMissing, PayloadRefused, StoreRefused
 from twice.assets.gate.gate import run_gate, verify_files
 from twice.assets.log.io import canonical_document, log_digest, read_log, to_document
+from twice.assets.store.checkpoint import checkpoint_path
+from twice.assets.store.package import package
 from twice.assets.store.seal import Sealed, seal, write_log
 from twice.assets.store.store import Store
 from twice.errors import UsageError
@@ -154,6 +158,103 @@ def test_a_revision_of_another_text_than_was_sealed_is_red(store: Store, sealed:
     assert wanting(store.root) == ["red picture.png revisions", "yellow picture.png sealed"]
 
 
+CONTAINERS: dict[str, tuple[Callable[[Document], object], str]] = {
+    "another size": (lambda asset: asset.update(size_bytes=9), "red"),
+    "another format": (lambda asset: asset.update(media_type="audio/wav"), "yellow"),
+    "the method of sounds": (
+        lambda asset: asset["payload"].update(method="packets/2"),
+        "yellow",
+    ),
+    "the method of other files": (
+        lambda asset: asset["payload"].update(method="bytes/1"),
+        "yellow",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_what_a_log_says_of_the_file_as_such_is_looked_at(
+    store: Store, sealed: Sealed, name: str
+) -> None:
+    change, status = CONTAINERS[name]
+    edited(sealed, lambda log: change(log["asset"]))
+    rows = wanting(store.root)
+    assert sorted(rows) == sorted([f"{status} picture.png container", "yellow picture.png sealed"])
+
+
+def test_a_payload_that_was_made_up_is_found_when_it_is_measured_again(
+    store: Store, sealed: Sealed
+) -> None:
+    edited(sealed, lambda log: log["asset"]["payload"].update(digest="sha256:" + "e" * 64))
+    rows = ["red picture.png hash", "yellow picture.png sealed"]
+    assert wanting(store.root, measure=True) == rows
+    assert verify_files(store.root).exit_code == 1
+
+
+@pytest.mark.parametrize("write", [picture, sound], ids=["a PNG", "a WAV"])
+def test_the_id_that_a_file_carries_is_that_of_its_log(
+    store: Store, write: Callable[[Path], None]
+) -> None:
+    draft = art_draft(store) if write is picture else audio_draft(store)
+    path = store.root / "asset"
+    write(path.with_suffix(".png" if write is picture else ".wav"))
+    (path,) = store.root.glob("asset.*")
+    one = seal(store, path, draft, replace(HOW, embed="id"))
+    assert wanting(store.root) == []
+    one.path.unlink()
+    other = canonical_document(to_document(one.log) | {"log_id": "another"})
+    (store.root / "another.detlog.json").write_bytes(other)
+    rows = [f"red {path.name} container", f"yellow {path.name} sealed"]
+    assert wanting(store.root) == rows
+
+
+def test_every_checkpoint_of_a_store_is_asked(store: Store, sealed: Sealed) -> None:
+    unit = str(sealed.log.work_unit)
+    package(store, unit, {})
+    at = checkpoint_path(store, unit)
+    at.rename(at.with_name("another.checkpoint.json"))
+    draft = to_document(sealed.log) | {"producer": {"role": "art_director"}}
+    asset = store.root / "picture.png"
+    seal(store, asset, draft, replace(HOW, revise=True))
+    assert wanting(store.root) == ["red picture.png checkpoint"]
+    seal(store, asset, draft | {"work_unit": "TU-other"}, replace(HOW, revise=True))
+    assert wanting(store.root) == ["yellow picture.png checkpoint"]
+
+    for path in (asset, sealed.path):
+        path.unlink()
+    picture(asset, colour=9)
+    assert wanting(store.root) == ["red art-one log-readable", "red picture.png log-present"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "source", "expected"),
+    [
+        (24, "picture.png", []),
+        (60, "picture.png", ["red picture.png imported"]),
+        (24, "other.txt", []),
+        (25, "other.txt", ["red picture.png imported"]),
+        (99, "gone.txt", []),
+    ],
+)
+def test_an_imported_value_is_what_its_file_and_the_asset_say(
+    store: Store, steps: int, source: str, expected: list[str]
+) -> None:
+    note = PngImagePlugin.PngInfo()
+    note.add_text("parameters", "a quay\nSteps: 24, Sampler: Euler a, CFG scale: 7, Seed: 42")
+    Image.new("RGB", (64, 32), (7, 20, 30)).save(store.root / "picture.png", pnginfo=note)
+    said = f"a quay\nSteps: {steps}, Sampler: Euler a, CFG scale: 7, Seed: 42"
+    (store.root / "other.txt").write_text(said)
+    path = store.root / source
+    digest = sha256(path.read_bytes()) if path.exists() else "e" * 64
+    draft = art_draft(store)
+    draft["art"]["steps"] = steps
+    imported = {"level": "imported", "file": source, "sha256": digest, "chunk": "parameters"}
+    draft["evidence"]["/art/steps"] = imported
+    seal(store, store.root / "picture.png", draft, HOW)
+
+    assert wanting(store.root) == expected
+
+
 def test_a_record_outside_of_the_store_is_not_read(store: Store, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"another run")
     (store.root / "link").symlink_to(tmp_path / "secret")
@@ -193,6 +294,19 @@ def test_names_that_no_disk_takes_and_pipes_do_not_stop_the_gate(
 
     checks = [each.rpartition(" ")[2] for each in wanting(store.root)]
     assert checks == ["hash", "sealed", "stale"]
+
+
+@pytest.mark.usefixtures("sealed")
+def test_a_store_below_the_folder_that_is_judged_is_asked(store: Store) -> None:
+    other = store.root.parent / "second"
+    other.mkdir()
+    sealed_audio(laid(other))
+    assert wanting(store.root.parent) == []
+    for said, match in (("public", "public tree"), ("publc", "means nothing here")):
+        text = f'format = "twice.asset-store/1"\n{said} = [".."]\n'
+        (store.root / "assets.toml").write_text(text)
+        with pytest.raises(StoreRefused, match=match):
+            run_gate(store.root.parent)
 
 
 def test_nothing_to_judge_is_an_error(tmp_path: Path) -> None:

@@ -145,6 +145,14 @@ def test_known_values_are_found_whole_and_no_others(tmp_path: Path) -> None:
 
     assert known.short == 1
     assert [each.rule for each in found] == ["L122"] * 3
+    lists = {
+        "marked.txt": "\ufeffquay-044-b\r\n",
+        "deep.json": '\ufeff{"a": [{"b": "quay-044-b"}]}',
+    }
+    for name, text in lists.items():
+        (tmp_path / name).write_text(text, "utf-8")
+        known = load_known_values([tmp_path / name], [])
+        assert [each.rule for each in leaks(b"x quay-044-b y", known=known)] == ["L122"]
     assert leaks(b"quay-044-bc 77123456 mirabel", known=known) == []
 
 
@@ -212,6 +220,7 @@ def test_what_is_not_there_or_cannot_be_read_is_refused(tmp_path: Path) -> None:
     broken.mkdir()
     (broken / "a.json").write_text("{")
     (tmp_path / "list.txt").write_bytes(b"\xff\xfe\xff")
+    (tmp_path / "nothing.txt").write_text("\n# a comment\n")
 
     for refused in (
         lambda: scan_paths([tmp_path / "none"]),
@@ -220,6 +229,8 @@ def test_what_is_not_there_or_cannot_be_read_is_refused(tmp_path: Path) -> None:
         lambda: load_known_values([], [tmp_path / "none"]),
         lambda: load_known_values([tmp_path / "none"], []),
         lambda: load_known_values([tmp_path / "list.txt"], []),
+        lambda: load_known_values([tmp_path / "nothing.txt"], []),
+        lambda: load_known_values([], [empty]),
     ):
         with pytest.raises(LeaksRefused, match="E-LEAKS-001"):
             refused()

@@ -90,10 +90,16 @@ ORDINARY = (
     "level-seed=-4172144997902289642", "autoRandomSeed: 1\nrandomSeed: 84733271", "Seed: 1200 kg per hectare",
     "seed: 1234\nepochs: 10", "C:\\Users\\Public\\Games\\quay", "the reaper 1.0 of the village",
     "https://host/api/users/mira/documents/17", "gpt-4 answers, and so does claude-ville", "install_prompt = None",
+    '<feTurbulence baseFrequency="0.02" numOctaves="3" seed="1789"/>', "routes: [{path: '/home/about/team.html'}, '/users/anna/profile']",
+    "Kontakt 10.2. bis 14.2. nur per Post", "aws_key = AKIAIOSFODNN7EXAMPLE", f"token: ghp_{'x' * 36}",
+    "a picture that its owner had made with Midjourney won the prize",
 )  # fmt: skip
 TECHNICAL = (
+    f"sk-ant-api03-{'4f0c9a7b' * 6}",
     # said in words
     "Rendered in SDXL, seed 1234.", "A stinger at -10 LUFS.", "Made with Midjourney v6.", "Mixed in REAPER.",
+    f"STUDIO_API_KEY=sk_{'4f0c9a7b' * 6}", f"npm_{'a1B2' * 9}", r"Steps\: 32, Sampler\: Euler a", "Cubase Pro 13.0.20",
+    "Ableton Live 12 Suite 12.0.5", r'{"a": "{\\\\\\\"seed\\\\\\\": 439212}"}', "art = /home/mira/cover.png",
     "C:\\Users\\mira\\quay\\gate.rpp", "see /home/mira/renders/quay.png", "log TU-2025-11-05-AP01",
     "tideland_v2.safetensors", "cfg_scale: 7", "Negative prompt: text",
     # ordinary forms beside other technique

@@ -169,6 +169,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("art", {"/verdicts": [verdict(grade="different")]}, "yellow re-rendered"),
     ("art", {"/verdicts": [verdict(grade="bytes", artefacts=[f"sha256:{OTHER_HEX}"])]}, ""),
     ("art", {"/verdicts": [verdict(grade="bytes", artefacts=[f"sha256:{HEX}"])]}, "yellow re-rendered"),
+    ("art", {"/verdicts": [verdict(grade="bytes", artefacts=[f"sha256:{each}" for each in (HEX, OTHER_HEX)])]}, "yellow re-rendered"),
 ]  # fmt: skip
 
 
@@ -188,6 +189,7 @@ def test_a_plugin_without_a_version_is_red_unless_it_is_bypassed() -> None:
 ARGV = ["render", "a.scene", "--seed", "7", "-"]
 OLD = {"/verdicts": [verdict() | {"when": "2025-02-01T00:00:00Z"}]}
 BLIND = ["./brush", "render.py", "7"]
+NICE = ["nice", "-n", "5", "bin/python3.12", "noisy", "7"]
 REFUTED: list[tuple[dict[str, Any], RunValues | None, dict[str, Any], str]] = [
     ({"/evidence/~1recipe": DECLARED}, RunValues({"/recipe/argv": [*ARGV, "8"]}), {}, "red record"),
     ({"/evidence/~1recipe": DECLARED}, RunValues({"/recipe/env": {}}), {}, "red record"),
@@ -207,6 +209,9 @@ REFUTED: list[tuple[dict[str, Any], RunValues | None, dict[str, Any], str]] = [
     ({}, None, {"revisions": {1: HEX, 2: HEX}, "log_digest": HEX}, "red revisions"),
     ({"/revision": 3, "/supersedes": f"sha256:{HEX}"}, None, {"revisions": {1: HEX, 3: HEX}, "log_digest": HEX}, "red revisions"),
     ({}, None, {"revisions": {}}, "yellow sealed"),
+    ({}, None, {"elsewhere": ["TU-2"]}, "yellow checkpoint"),
+    ({}, None, {"copies": ["source.bin"]}, "yellow recipe-reads"),
+    (recipe(*NICE), RunValues({"/recipe/argv": NICE}, is_watched=True), {}, "yellow record"),
     ({}, None, {"latest": "2026-01-30T00:00:00Z"}, "red dates:/created, red dates:/evidence/~1producer/when"),
     (OLD, None, {}, "yellow re-rendered"),
 ]  # fmt: skip

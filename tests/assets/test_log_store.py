@@ -30,7 +30,7 @@ from twice.assets.gate.report import AssetGateResult
 from twice.assets.log.io import canonical, log_digest, read_log, to_document
 from twice.assets.media.payload import digest_payload
 from twice.assets.store import index
-from twice.assets.store.checkpoint import checkpoint_path, read_checkpoint
+from twice.assets.store.checkpoint import checkpoint_path, read_checkpoints
 from twice.assets.store.embed import embed, remove_note
 from twice.assets.store.package import package
 from twice.assets.store.seal import merge_documents, seal, write_log
@@ -270,7 +270,7 @@ def test_the_gate_misses_a_log_that_its_checkpoint_does_not_name(store: Store) -
 
     for data in (b"", b"{", b"[]", b'{"payload": 3}', b"\xff"):
         checkpoint_path(store, UNIT).write_bytes(data)
-        assert read_checkpoint(store, UNIT) == {}
+        assert read_checkpoints(store) == {UNIT: {}}
     assert [check for check, _ in list_reds(store)] == ["checkpoint", "checkpoint"]
 
 

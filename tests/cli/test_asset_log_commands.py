@@ -190,6 +190,8 @@ BAD = [
     (["gate", "gone"], "E-ASSET-FILE-001"),
     (["gate", "public"], "E-ASSET-FILE-001"),
     (["calibrate", "hot", "--n", "1"], "E-USE-001"),
+    (["seal", "hot/cover.png", "--revise"], "E-USE-001"),
+    (["rerender", "hot", "--timeout", "inf"], "E-USE-001"),
     (["verify", "gone"], "E-ASSET-FILE-001"),
     (["show"], "E-USE-001"),
     (["show", "gone"], "E-ASSET-FILE-001"),

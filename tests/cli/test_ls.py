@@ -14,7 +14,16 @@ def test_records_are_listed_by_name_with_what_matters(recorded_swarm: Path) -> N
     done = cli("ls", cwd=recorded_swarm)
     head, a, b = done.stdout.splitlines()
 
-    assert head.split() == ["RECORD", "PROGRAM", "SEED", "TICKS", "ENDING", "BYTES", "RESULT", "PARENT"]
+    assert head.split() == [
+        "RECORD",
+        "PROGRAM",
+        "SEED",
+        "TICKS",
+        "ENDING",
+        "BYTES",
+        "RESULT",
+        "PARENT",
+    ]
     assert a.split()[:5] == ["a.twice", "examples/swarm.py:main", "42", "210", "completed"]
     assert b.endswith("branch of a.twice at tick 120")
 

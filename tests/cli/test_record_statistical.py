@@ -247,3 +247,14 @@ def test_two_runs_are_compared_by_the_samples_of_a_part_and_in_the_rest(
     code = dispatch(["diagnose", *outs, "--anyway", "--no-lines", "--json"])
 
     assert (json.loads(capsys.readouterr().out)["result"], code) == found
+
+
+def test_a_place_for_the_runs_of_a_sample_is_refused_for_one_run(
+    program: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="is one run, which is recorded here"):
+        dispatch(
+            ["record", program, "--seed", "1", "--on", "local", "-o", str(tmp_path / "a.twice")]
+        )
+
+    assert not (tmp_path / "a.twice").exists()

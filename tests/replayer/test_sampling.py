@@ -12,6 +12,8 @@ from twice.foundation.determinism_class import DeterminismClass, Predicate, Samp
 from twice.foundation.seeds import Seed, derive_in
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.samples import read_sample
+from twice.replayer.verify import verify
+from twice.worker.executor import LocalExecutor
 
 pytestmark = pytest.mark.integration
 
@@ -72,6 +74,17 @@ def test_the_same_numbers_seed_by_seed_pass(tmp_path: Path) -> None:
     assert samples["recorded"] == samples["replayed"]
     assert samples["identical"]
     assert len(samples["seeds"]) == samples["n"] == 3
+
+
+def test_members_that_an_executor_runs_are_the_same(tmp_path: Path) -> None:
+    path = recorded(tmp_path, "a.twice", score())
+
+    with LocalExecutor(2) as executor:
+        statement = verify(path, executor=executor)
+
+    assert statement.samples is not None
+    assert statement.samples["replayed"] == statement.samples["recorded"]
+    assert statement.environment == verify(path).environment
 
 
 def test_a_sample_whose_seeds_reach_nothing_says_so(tmp_path: Path) -> None:

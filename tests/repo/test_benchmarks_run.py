@@ -15,6 +15,7 @@ FOLDER = REPOSITORY / "benchmarks"
 SHARED = {"measuring.py", "report.py", "run_all.py"}
 PEERS = {"encoding": ["cbor2", "msgspec", "orjson"], "record": ["mcap"]}
 PEERS |= {
+    "catalogue": ["duckdb", "pyarrow"],
     "gymnasium_overhead": ["gymnasium", "mujoco"],
     "leaks": ["PIL", "soundfile"],
     "gpu": ["torch"],

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +13,8 @@ pytest.importorskip("pyarrow")
 from made_records import make_record, write_statement
 
 from twice.errors import ExtraMissing
+from twice.foundation.digests import Algorithm
+from twice.recorder.record.layout import Header
 from twice.runs import catalogue
 from twice.runs.catalogue import FOLDER, RecordCatalogue
 from twice.runs.record_query import select_rows
@@ -97,17 +101,19 @@ def test_a_damaged_file_costs_time_and_no_answer(folder: Path, share: float) -> 
     update(folder)
 
 
-def test_a_file_that_could_not_be_opened_is_tried_again(
+def test_a_file_that_could_not_be_opened_here_and_now_is_tried_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = [*list_files(folder), ListedFile("gone.twice", 1, 1)]
+    (folder / "later.twice").write_bytes(Header(99, bytes(16), Algorithm.BLAKE3, "9.9").pack())
+    listed = [*list_files(folder), ListedFile("gone.twice", 1, "", b"1 1 0 /gone.twice")]
     monkeypatch.setattr(catalogue, "list_files", lambda _: listed)
     kept = RecordCatalogue(folder)
 
-    for opened in (5, 1):
+    for opened in (6, 2):
         rows, _ = kept.update()
-        (damaged,) = select_rows([(folder, rows)], "damage is not null")
-        assert damaged["damage"].startswith("E-RECORD-005 gone.twice cannot be opened: ")
+        gone, later = select_rows([(folder, rows)], "damage is not null")
+        assert gone["damage"].startswith("E-RECORD-005 gone.twice cannot be opened: ")
+        assert later["damage"].startswith("E-RECORD-001 later.twice is record format 99; ")
         assert kept.opened == opened
 
 
@@ -136,6 +142,21 @@ def test_where_nothing_can_be_kept_the_answer_is_the_same(folder: Path, obstacle
     assert [*elsewhere.iterdir()] == []
 
 
+def test_the_rows_of_a_folder_that_takes_no_files_are_read_and_left_alone(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update(folder)
+    (part,) = (folder / FOLDER).iterdir()
+    make_record(folder / "9.twice", seed=9)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may write everywhere
+
+    assert [update(folder)[0], update(folder)[0]] == [1, 0]
+
+    assert [*(folder / FOLDER).iterdir()] == [part]
+    assert len([*RecordCatalogue(folder).place.iterdir()]) == 1
+
+
 def test_names_that_are_no_text_come_back_as_they_are(tmp_path: Path) -> None:
     path = make_record(tmp_path / os.fsdecode(b"\xff.twice"))
 
@@ -146,10 +167,20 @@ def test_names_that_are_no_text_come_back_as_they_are(tmp_path: Path) -> None:
     assert row["record"] == str(path)
 
 
-def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+@pytest.mark.parametrize(
+    ("installed", "why"),
+    [
+        (None, "import of duckdb halted"),
+        (SimpleNamespace(__version__="1.4.5"), "duckdb 1.4.5 is installed"),
+    ],
+    ids=["none", "old"],
+)
+def test_without_the_extra_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, installed: object, why: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "duckdb", installed)
 
-    with pytest.raises(ExtraMissing, match="duckdb, which is not installed") as refused:
+    with pytest.raises(ExtraMissing, match=why) as refused:
         RecordCatalogue(tmp_path).update()
 
     assert refused.value.remedy == "pip install 'twice[catalogue]'"

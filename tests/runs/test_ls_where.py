@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from made_records import RAISED, make_record, write_statement
+from object_stores import use_folder
 
 pytest.importorskip("duckdb")
 pytest.importorskip("pyarrow")
@@ -70,6 +71,25 @@ def test_nothing_found_and_nothing_kept_are_said(folder: Path) -> None:
     kept, found = done.stderr.splitlines()
     assert kept.startswith("nothing is kept for the next question: ")
     assert found == "no run record of which that is true in ."
+
+
+def test_the_catalogue_of_an_object_store_is_kept_in_the_cache_of_the_account(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("obstore")
+    use_folder(monkeypatch, folder.parent)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    url = f"s3://{folder.name}"
+
+    first, second = (
+        call("ls", url, "--where", "result = 'FAIL'", "--json", cwd=tmp_path) for _ in range(2)
+    )
+
+    assert [row["record"] for row in json.loads(first.stdout)["records"]] == [f"{url}/b.twice"]
+    (place,) = (tmp_path / "cache" / "twice" / "catalogues").iterdir()
+    assert first.stderr == f"the catalogue of {url} is kept in {place}\n"
+    assert (second.stdout, second.stderr) == (first.stdout, "")
+    assert not (folder / FOLDER).exists()
 
 
 def test_a_limit_says_what_it_leaves_out(folder: Path) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 COMMANDS: Final[dict[str, str]] = {
     "record": "record a run of a program",
     "verify": "execute a record again and compare every point",
+    "sweep": "record a program under many seeds and values, failures by cause",
     "diagnose": "say where two runs part, and why",
     "replay": "look around in a record, tick by tick",
     "branch": "leave a record at a tick, with another input",

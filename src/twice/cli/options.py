@@ -29,9 +29,19 @@ import click
 
 from twice.cli.group import Command
 from twice.errors import UsageError
+from twice.foundation.record_url import to_path
+
+
+class _PathOrUrl(click.Path):
+    """A path, or the URL of an object in a store."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path: Any = super().convert(value, param, ctx)
+        return to_path(path)
+
 
 PATH: Final = click.Path(path_type=Path)
-
+RECORD: Final = _PathOrUrl()
 
 Declared = Callable[..., click.Parameter]
 """What is written beside the type of a parameter: from its name, its type and its default to click's parameter."""
@@ -96,7 +106,7 @@ def argument(**attributes: Any) -> Declared:
 AFTER_DASHES: Final = "after --"
 """Beside a type: the parameter takes what stands after ``--``, and the command's own arguments end there."""
 
-RecordPath = Annotated[Path, argument()]
+RecordPath = Annotated[Path, argument(type=RECORD)]
 AsJson = Annotated[bool, option("--json", "print one JSON document")]
 Limit = Annotated[int | None, option("--limit N", "list so many at most", type=click.IntRange(1))]
 Informational = Annotated[bool, option("--informational", "go on though code differs")]

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 from twice.cli.options import argument, option, refuse_without
 from twice.errors import OutputUnwritable, UsageError
+from twice.foundation.record_url import to_path
 from twice.foundation.seeds import Seed
 from twice.recorder.audit.inventory import parse_allowed
 from twice.recorder.config import parse_settings, read_config
@@ -156,7 +157,7 @@ class ProgramOptions:
         """Give the record that stands in the program's place; none, where a program does."""
         if self.program is None or self.module is not None or not is_record(self.program):
             return []
-        return [Path(self.program)]
+        return [to_path(self.program)]
 
 
 @dataclass(frozen=True, slots=True)

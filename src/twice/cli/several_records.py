@@ -21,7 +21,9 @@ from twice.cli.options import option
 from twice.cli.output import PRINTED, print_beside, print_lines
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
+from twice.foundation.record_url import RecordUrl
 from twice.recorder.record.layout import MAGIC
+from twice.recorder.record.object_store import list_objects
 from twice.runs.journal import Journal
 from twice.runs.places import open_executor
 from twice.runs.verifications import FORMAT, Verifications, VerifyOptions, describe_entry
@@ -46,8 +48,11 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
     Raises:
         UsageError: E-USE-001, a folder has none or cannot be listed.
     """
-    found = []
+    found: list[Path] = []
     for path in paths:
+        if isinstance(path, RecordUrl) and path.suffix != ".twice":
+            found += [path / name for name in sorted(list_objects(path)) if name.endswith(".twice")]
+            continue
         if not path.is_dir():
             found.append(path)
             continue

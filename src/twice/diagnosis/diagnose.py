@@ -110,6 +110,7 @@ def diagnose(
     """
     with RunRecord.open(a) as record_a, RunRecord.open(b) as record_b:
         for record in (record_a, record_b):
+            record.reader.fetch()
             if record.complete:
                 record.reader.check()
             if lines:

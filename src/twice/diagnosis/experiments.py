@@ -96,7 +96,7 @@ def try_causes(
     sources = dict.fromkeys(
         name.partition(".")[0] for name in differing if not name.endswith(BY_LIBRARY)
     )
-    path = str(b.record.path.absolute())
+    path = str(b.record.reader.fetch().absolute())
     lent = [
         (path, [number for number in sorted(OPS) if OPS[number].name.startswith(f"{source}.")])
         for source in sources

@@ -45,6 +45,7 @@ from twice.worker.process import FreshWorker, refuse_nesting
 
 if TYPE_CHECKING:
     from twice.recorder.run import Run
+    from twice.worker.executor import Executor
 
 SEED_VARIABLE = "TWICE_SEED"
 
@@ -189,6 +190,7 @@ def record_program(
     began: Callable[[int], None] | None = None,
     in_copy: bool = False,
     on_full: str = GO_ON,
+    executor: Executor | None = None,
 ) -> dict[str, Any]:
     """Record a program in a fresh process; return the message with which that process ended.
 
@@ -205,6 +207,7 @@ def record_program(
         began: is called with the number of the process once it is there.
         in_copy: as of ``record``.
         on_full: whether the program goes on (``go-on``) or ends (``stop``) if its record cannot be written any more.
+        executor: where the members of a sample run; None for this machine.
 
     Raises:
         TwiceError: the error of a process that refused.
@@ -217,7 +220,11 @@ def record_program(
     surroundings = setup.apply_policies(surroundings)
     # The sample of a statistical run is drawn first, so that it stands at the front of the record.
     summary = summary_of(setup.predicate)
-    sample = draw(setup, surroundings, summary, progress=progress) if summary else Sample()
+    sample = (
+        draw(setup, surroundings, summary, progress=progress, executor=executor)
+        if summary
+        else Sample()
+    )
     aside = make_aside_folder(out) if in_copy else None
     written, is_kept = out if aside is None else aside / out.name, True
     job = build_record_job(

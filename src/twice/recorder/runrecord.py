@@ -16,9 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
+from twice.errors import OutputUnwritable, UsageError
 from twice.foundation.encoding import decode
-from twice.foundation.printable import pluralize
 from twice.foundation.seeds import Seed
 from twice.foundation.with_blocks import Closing
 from twice.recorder.effects.events import (
@@ -63,7 +62,7 @@ class RunRecord(Closing):
     """One run record.
 
     Attributes:
-        path: the file.
+        path: the file, or the URL of the object.
         reader: the bytes underneath.
         identity: the document it opens with.
         digest: of that document, in hexadecimal digits.
@@ -75,7 +74,7 @@ class RunRecord(Closing):
 
     def __init__(self, reader: RecordReader) -> None:
         self.reader = reader
-        self.path = Path(reader.path)
+        self.path = reader.path
         self.identity: dict[str, Any] = dict(reader.identity)
         check_identity(self.identity, self.path)
         require_form(self.identity, reader.ending, self.path)
@@ -346,18 +345,11 @@ class RunRecord(Closing):
 
         Where a rollback made a tick stand twice, the latest of them counts.
         """
-        fitting = [entry for entry in self.reader.snapshots if entry.tick <= tick]
-        latest = max(fitting, key=lambda entry: (entry.tick, entry.number), default=None)
+        latest = self.reader.latest_snapshot(tick)
         return None if latest is None else latest.number
 
     def state_at(self, number: int) -> dict[str, Any]:
         """Return a snapshot's components as plain values; types that are not loaded stay opaque."""
-        if not 0 <= number < len(self.reader.snapshots):
-            raise RecordOutOfRange(
-                f"There is no snapshot {number} in {self.path}.",
-                f"It holds {pluralize(len(self.reader.snapshots), 'snapshot')}, counted from 0.",
-                f"List them: twice show {self.path}",
-            )
         captured = load(self.reader, number)
         return {
             name: decode(b"".join(parts))

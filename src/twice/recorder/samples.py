@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 from twice.errors import ProgramFailed, SampleMissing
 from twice.foundation.dataclass import dataclass
@@ -32,7 +33,11 @@ from twice.recorder.session_job import RECORDING, SAMPLE, WORLD, describe_copy, 
 from twice.recorder.setup import Setup
 from twice.worker.process import FreshWorker
 
+if TYPE_CHECKING:
+    from twice.worker.executor import Executor
+
 Progress = Callable[[int, int], None]
+_DIED: Final[Mapping[str, Any]] = {"value": None, "how": "died"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +56,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A whole sample, and the environment it was drawn in."""
+    """A whole sample, and the environments it was drawn in, each once."""
 
     members: Sequence[Member] = ()
-    environment: Fingerprint | None = None
+    environments: Sequence[Fingerprint] = ()
 
     @property
     def values(self) -> list[float | None]:
@@ -102,6 +107,7 @@ def draw(
     cwd: str | None = None,
     measured: bool = False,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Sample:
     """Run every member, several at a time, each with a seed of its own.
 
@@ -112,50 +118,121 @@ def draw(
         cwd: working folder of the members.
         measured: whether the environment is measured as well.
         progress: called with (members done, members).
+        executor: where the members run; None for processes on this machine.
 
     Raises:
         SampleMissing: E-CLASS-002, when a member completes without reporting the summary, or no member reports it.
         TwiceError: what a member's process refused.
     """
-    environ = environ_for_child(os.environ, surroundings)
-    at_once = os.cpu_count() or 1
+    jobs = _list_jobs(setup, summary, measured=measured, all_measure=executor is not None)
+    given = (
+        _run_here(jobs, environ_for_child(os.environ, surroundings), cwd)
+        if executor is None
+        else _run_elsewhere(jobs, executor, surroundings, cwd)
+    )
     members: list[Member] = []
-    environment: Fingerprint | None = None
-    waiting: deque[tuple[int, Seed, FreshWorker]] = deque()
-    started = 0
-    with ExitStack() as running:
-        while len(members) < summary.n:
-            while started < summary.n and len(waiting) < at_once:
-                seed = derive_in(setup.seed, "sweep", started, rule=setup.rule)
-                child = running.enter_context(FreshWorker(RECORDING, environ, cwd=cwd, heard=hear))
-                # Nobody looks at a member's compare-points, so it takes as few as can be.
-                own = replace(setup, seed=seed, granularity="episode")
-                job = {
-                    "action": "sample",
-                    "setup": own.to_json(),
-                    "summary": summary.name,
-                    "measured": measured and not started,
-                    PROBES: read_known_probes(),
-                    WORLD: describe_copy(setup.program),
-                }
-                child.channel.send(job)
-                waiting.append((started, seed, child))
-                started += 1
-            index, seed, child = waiting.popleft()
-            message: Mapping[str, Any] = {"value": None, "how": "died"}
-            with suppress(ProgramFailed), closing(child):
-                message = child.answer()
+    environments: list[Fingerprint] = []
+    with closing(given):
+        for (index, seed), message in given:
             members.append(Member(index, seed, message["value"], message["how"]))
             # A misspelt name costs one run, not N.
             if members[-1].value is None and members[-1].how == "completed":
                 raise _refuse_unreported(summary, members)
             if message.get("environment") is not None:
-                environment = Fingerprint.from_json(message["environment"])
+                found = Fingerprint.from_json(message["environment"])
+                if found not in environments:
+                    environments.append(found)
             if progress is not None:
                 progress(len(members), summary.n)
     if all(member.value is None for member in members):
         raise _refuse_unreported(summary, members)
-    return Sample(members, environment)
+    return Sample(members, environments)
+
+
+_Place = tuple[int, Seed]
+_Answers = Generator[tuple[_Place, Mapping[str, Any]], None, None]
+
+
+def _list_jobs(
+    setup: Setup, summary: Summary, *, measured: bool, all_measure: bool
+) -> Iterator[tuple[_Place, dict[str, Any]]]:
+    """List the jobs of the members; where each may be on another machine, each measures."""
+    for index in range(summary.n):
+        seed = derive_in(setup.seed, "sweep", index, rule=setup.rule)
+        # Nobody looks at a member's compare-points, so it takes as few as can be.
+        own = replace(setup, seed=seed, granularity="episode")
+        yield (
+            (index, seed),
+            {
+                "action": "sample",
+                "setup": own.to_json(),
+                "summary": summary.name,
+                "measured": measured and (all_measure or not index),
+                WORLD: describe_copy(setup.program),
+            },
+        )
+
+
+def _run_here(
+    jobs: Iterator[tuple[_Place, dict[str, Any]]], environ: Mapping[str, str], cwd: str | None
+) -> _Answers:
+    """Run members on this machine, as many at once as it has cores."""
+    waiting: deque[tuple[_Place, FreshWorker]] = deque()
+    with ExitStack() as running:
+        while True:
+            for place, job in islice(jobs, max(0, (os.cpu_count() or 1) - len(waiting))):
+                child = running.enter_context(FreshWorker(RECORDING, environ, cwd=cwd, heard=hear))
+                child.channel.send({**job, PROBES: read_known_probes()})
+                waiting.append((place, child))
+            if not waiting:
+                return
+            place, child = waiting.popleft()
+            message: Mapping[str, Any] = _DIED
+            with suppress(ProgramFailed), closing(child):
+                message = child.answer()
+            yield place, message
+
+
+def _run_elsewhere(
+    jobs: Iterator[tuple[_Place, dict[str, Any]]],
+    executor: Executor,
+    surroundings: Surroundings,
+    cwd: str | None,
+) -> _Answers:
+    """Run members by an executor; they come back in their order."""
+    from twice.worker.executor import Job, run_jobs  # few samples are drawn elsewhere
+
+    told = surroundings.to_json()
+    work = (
+        Job(
+            "twice.recorder.samples:run_member",
+            {"job": job, "surroundings": told, "cwd": cwd},
+            place,
+        )
+        for place, job in jobs
+    )
+    early: dict[int, tuple[_Place, Mapping[str, Any]]] = {}
+    turn = 0
+    for done in run_jobs(executor, work):
+        if done.answer is None:
+            assert done.error is not None, "a job has an answer or an error"
+            raise done.error
+        early[done.job.key[0]] = done.job.key, done.answer
+        while turn in early:
+            yield early.pop(turn)
+            turn += 1
+
+
+def run_member(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Run one member on the machine of a worker; return its value, its end and its environment."""
+    environ = environ_for_child(os.environ, Surroundings.from_json(arguments["surroundings"]))
+    message: Mapping[str, Any] = _DIED
+    with (
+        suppress(ProgramFailed),
+        FreshWorker(RECORDING, environ, cwd=arguments["cwd"], heard=hear) as child,
+    ):
+        message = child.ask({**arguments["job"], PROBES: read_known_probes()})
+    return {key: message.get(key) for key in ("value", "how", "environment")}
 
 
 def read_sample(record: RunRecord) -> Sample:

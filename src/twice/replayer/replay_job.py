@@ -87,7 +87,7 @@ def job_for(record: RunRecord, action: str, **fields: Any) -> Mapping[str, Any]:
     )
     return {
         "action": action,
-        "record": str(record.path.absolute()),
+        "record": str(record.reader.fetch().absolute()),
         GRANT: [record.digest, list(record.setup.allow)],
         "cut_off": cut_off,
         # Only these measure; the jobs of a diagnosis are many, and equal ones share a process.

@@ -54,6 +54,7 @@ class ReplaySession(Closing):
         self.migrated: list[Migration] = []
         self._states: OrderedDict[int, dict[str, bytes]] = OrderedDict()
         try:
+            self.record.reader.fetch()
             self.record.reader.check()
             require_rerunnable(self.record)
             self.informational = bool(require_same_code(self.record, informational=informational))

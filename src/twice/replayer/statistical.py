@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twice.foundation.determinism_class import DeterminismClass, Predicate, Summary
 from twice.foundation.environment import Fingerprint, diff_fingerprints
@@ -27,6 +27,10 @@ from twice.replayer.replay_job import folder_of, surroundings_of
 from twice.replayer.verdict import NOT_EXECUTED
 from twice.replayer.verification import Verification
 
+if TYPE_CHECKING:
+    from twice.worker.executor import Executor
+
+
 _SEAL = "nothing is sealed: every run of the sample read the world afresh"
 
 
@@ -38,13 +42,19 @@ def judges_samples_alone(predicate: Predicate) -> bool:
     )
 
 
-def judge_sample(found: Verification, record: RunRecord, progress: Progress | None) -> Verification:
+def judge_sample(
+    found: Verification,
+    record: RunRecord,
+    progress: Progress | None,
+    executor: Executor | None = None,
+) -> Verification:
     """Add the judgement of a record's sample to a verification.
 
     Args:
         found: the verification by compare-points, empty if only samples are judged.
         record: the verified record.
         progress: called with (runs done, runs).
+        executor: where the runs of the fresh sample are executed; None for this machine.
     """
     recorded, declared = read_sample(record), record.setup.predicate
     summary, judged = found.predicate.sample or declared.sample, found.predicate.sampled_parts
@@ -60,8 +70,16 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
     # Whole processes for each seed: members of a sample must not share a generator or a cache.
     require_rerunnable(record)
     surroundings, cwd = surroundings_of(record), folder_of(record)
-    fresh = draw(record.setup, surroundings, summary, cwd=cwd, measured=True, progress=progress)
-    assert fresh.environment is not None, "the first run of a fresh sample measures"
+    fresh = draw(
+        record.setup,
+        surroundings,
+        summary,
+        cwd=cwd,
+        measured=True,
+        progress=progress,
+        executor=executor,
+    )
+    assert fresh.environments, "the first run of a fresh sample measures"
     then = Fingerprint.from_json(record.identity["environment"])
     agreed = apply_test(
         summary, recorded.values, fresh.values, seeds=[each.seed.value for each in fresh.members]
@@ -74,7 +92,8 @@ def judge_sample(found: Verification, record: RunRecord, progress: Progress | No
     compared = f"{part} was compared in no single run" if part else "no single run was compared"
     alone = f"{compared}: the statistical class compares a summary over many seeds"
     if found.seal == NOT_EXECUTED:
-        environment = list(diff_fingerprints(then, fresh.environment))
+        differences = (each for now in fresh.environments for each in diff_fingerprints(then, now))
+        environment = list(dict.fromkeys(differences))
         found = replace(found, environment=environment, seal=_SEAL, notes=[alone, *found.notes])
     else:
         found = replace(found, notes=[*found.notes, alone])

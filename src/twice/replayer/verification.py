@@ -25,9 +25,11 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import SampleTest
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
+from twice.foundation.record_url import RecordUrl
 from twice.foundation.version import VERSION
 from twice.recorder.audit.inventory import in_words, unsupported_rows
 from twice.recorder.components import name_columns
+from twice.recorder.record.object_store import write_object
 from twice.recorder.states import Migration
 from twice.replayer.file_report import suggest_file_policy
 from twice.replayer.notes import SIMULATED
@@ -347,12 +349,8 @@ def write_statement(record: Path, document: Mapping[str, Any], markdown: str) ->
         # Created exclusively: two processes that verify the same record at once take two numbers.
         target = record.with_name(f"{record.name}.verification-{number}.json")
         try:
-            with open(target, "x", encoding="utf-8", opener=_open_private) as file:
-                json.dump(document, file, indent=2, ensure_ascii=False)
-                file.write("\n")
-            page = target.with_suffix(".md")
-            with open(page, "w", encoding="utf-8", opener=_open_private) as file:
-                file.write(markdown)
+            _write_private(target, f"{json.dumps(document, indent=2, ensure_ascii=False)}\n", "x")
+            _write_private(target.with_suffix(".md"), markdown, "w")
         except FileExistsError:
             continue
         except OSError as error:
@@ -386,6 +384,15 @@ def _name_levels(samples: Mapping[str, Any]) -> str:
         f"margin {samples['epsilon']:g}, alpha {samples['alpha']:g}, declared power {samples['power']:g}, "
         f"{pluralize(samples['n'], 'seed')} each{had}"
     )
+
+
+def _write_private(path: Path, text: str, mode: str) -> None:
+    """Write a file that only its owner reads, like the record that it is about; an object beside an object."""
+    if isinstance(path, RecordUrl):
+        write_object(path, text.encode("utf-8"), replace=mode == "w")
+        return
+    with open(path, mode, encoding="utf-8", opener=_open_private) as file:
+        file.write(text)
 
 
 def _open_private(path: str, flags: int) -> int:

@@ -13,6 +13,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from twice.errors import ClassRefused, OutputExists, UsageError
 from twice.foundation.determinism_class import Predicate
@@ -25,6 +26,10 @@ from twice.replayer.replay_run import Plan, Progress, check_preconditions, run_r
 from twice.replayer.statistical import judge_sample, judges_samples_alone
 from twice.replayer.verification import Verification
 from twice.writing import make_folder
+
+if TYPE_CHECKING:
+    from twice.worker.executor import Executor
+
 
 _VARIATIONS = ((1e-6, None), (1e-4, 1), (0.1, None), (1e-6, 1))
 """Switch interval and number of cores of further replays: other orders of threads, if there is any."""
@@ -43,6 +48,7 @@ def verify(
     repeat: int = 1,
     time_limit_s: float | None = None,
     mismatches: Sequence[str] = (),
+    executor: Executor | None = None,
 ) -> Verification:
     """Verify a record, whole or in part.
 
@@ -59,6 +65,7 @@ def verify(
             cores. The first that differs is the result.
         time_limit_s: how long a replay may execute, in seconds; the result is UNKNOWN if it takes longer.
         mismatches: what a specification promises and is not so here; nothing is executed then.
+        executor: where the runs of a statistical sample are executed; None for this machine.
 
     Raises:
         ProgramChanged: E-PROGRAM-004. RecordCorrupt: E-RECORD-004. RecordOutOfRange: E-RECORD-006.
@@ -66,6 +73,7 @@ def verify(
         ClassRefused: E-CLASS-001. UsageError: E-USE-001, when the segment ends before it begins.
     """
     with RunRecord.open(path) as record:
+        record.reader.fetch()  # a check reads all of it, and so does the process that replays it
         # Of a torn record the intact prefix was found when it was opened.
         if record.complete:
             record.reader.check()
@@ -102,7 +110,7 @@ def verify(
         changed_code = tuple(changes)
         if judges_samples_alone(judge):
             blank = replace(leave_open(record, judge), changed_code=changed_code)
-            return judge_sample(blank, record, progress)
+            return judge_sample(blank, record, progress, executor)
         plan = check_preconditions(record, judge, first, last)
         if isinstance(plan, str):
             found = replace(leave_open(record, judge, plan), changed_code=changed_code)
@@ -110,7 +118,7 @@ def verify(
             plan = replace(plan, keep=kept_in, changed_code=changed_code, time_limit_s=time_limit_s)
             found = gather_evidence(record, plan, run_replay(record, plan, progress, start))
             found = _repeat(found, record, replace(plan, keep=None), repeat, progress, start)
-        return judge_sample(found, record, progress) if judge.sampled_parts else found
+        return judge_sample(found, record, progress, executor) if judge.sampled_parts else found
 
 
 def _check_arguments(

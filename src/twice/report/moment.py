@@ -76,7 +76,7 @@ def snapshot(record: RunRecord, number: int, path: str | None = None) -> dict[st
     values = _read_values(record, number, path)
     return {
         "number": number,
-        "tick": record.reader.snapshots[number].tick,
+        "tick": record.reader.snapshot(number)[0].tick,
         "envelope": read_envelope(record.reader, number),
         "values": {name: as_json(value) for name, value in values.items()},
     }

@@ -15,12 +15,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from twice.errors import ExtraMissing, OutputUnwritable, RecordForeign, RecordUnreadable
+from twice.errors import (
+    ExtraMissing,
+    OutputUnwritable,
+    RecordForeign,
+    RecordUnreadable,
+    RecordVersion,
+)
+from twice.foundation.digests import digest_bytes
+from twice.foundation.record_url import RecordUrl
 from twice.recorder.record.prefix import Progress
 from twice.runs.record_row import COLUMNS, ListedFile, list_files, read_row
 from twice.writing import make_folder, write
@@ -31,10 +39,14 @@ if TYPE_CHECKING:
 FOLDER: Final = ".twice-catalogue"
 """Beside the records. A file of it is named for the form of its rows, so that other versions leave it alone."""
 _FORM: Final = "rows-1"
+_PARTS: Final = f"{_FORM}-*.parquet"
 _BATCH: Final = 1000
 """Records after which rows are kept; a kill costs at most as many."""
 _PARTS_MAX: Final = 16
 _ABANDONED_S: Final = 3600
+_DUCKDB_MIN: Final = 2
+_PASSING: Final = (RecordUnreadable.id, RecordVersion.id)
+"""Of damages that end without a change of the record: by other rights, or by another version of twice."""
 
 
 class RecordCatalogue:
@@ -45,6 +57,7 @@ class RecordCatalogue:
 
     Attributes:
         folder: the same.
+        place: of its files: beside the records, or in the cache of this account where that folder takes none.
         opened: how many records the last update read.
         failure: why rows could not be kept, so that the next update reads these records again.
     """
@@ -52,7 +65,11 @@ class RecordCatalogue:
     def __init__(self, folder: Path) -> None:
         self.opened = 0
         self.failure: OutputUnwritable | None = None
-        self.folder, self._place = folder, folder / FOLDER
+        self.folder, self.place = folder, folder / FOLDER
+        if isinstance(folder, RecordUrl) or not os.access(folder, os.W_OK):
+            cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  (never raises)
+            name = digest_bytes(os.fsencode(folder.absolute())).hex
+            self.place = Path(cache) / "twice" / "catalogues" / name
 
     def update(self, progress: Progress | None = None) -> tuple[pa.Table, list[str]]:
         """Read the records that are new or changed, keep their rows, and return those of all.
@@ -70,7 +87,7 @@ class RecordCatalogue:
         import_duckdb()
         import pyarrow as pa
 
-        files = {_stamp(file): file for file in list_files(self.folder)}
+        files = {file.stamp: file for file in list_files(self.folder)}
         parts, kept = self._read_parts()
         known = {stamp: at for at, stamp in enumerate(kept["stamp"].to_pylist())}
         missing = [file for stamp, file in files.items() if stamp not in known]
@@ -88,28 +105,30 @@ class RecordCatalogue:
         if len(parts) > _PARTS_MAX:
             self._compact(parts, rows)
         is_record = rows["is_record"].to_pylist()
-        stamps = rows["stamp"].to_pylist()
-        others = [
-            files[stamp].name for stamp, is_one in zip(stamps, is_record, strict=True) if not is_one
-        ]
-        rows = _take(rows, [at for at, is_one in enumerate(is_record) if is_one])
-        return rows, [str(self.folder / name) for name in sorted(others)]
+        others = []
+        if not all(is_record):
+            stamps = zip(rows["stamp"].to_pylist(), is_record, strict=True)
+            others = sorted(files[stamp].name for stamp, is_one in stamps if not is_one)
+            rows = _take(rows, [at for at, is_one in enumerate(is_record) if is_one])
+        return rows, [str(self.folder / name) for name in others]
 
     def _read(self, file: ListedFile) -> dict[str, Any]:
         """Read the row of a file, with what it is known by."""
-        found = {"stamp": _stamp(file), "name": file.name, "is_record": True}
+        found = {"stamp": file.stamp, "name": file.name, "is_record": True}
         try:
             return read_row(self.folder, file) | found
         except RecordForeign:
             return found | {"is_record": False}
 
     def _read_parts(self) -> tuple[list[Path], pa.Table]:
-        """Read the rows that were kept, and name the files that they are in, damaged ones too."""
+        """Read the rows that were kept, and name the files of this catalogue that they are in, damaged ones too."""
         import pyarrow as pa
         from pyarrow import parquet
 
-        parts, tables = sorted(self._place.glob(f"{_FORM}-*.parquet")), []
-        for part in parts:
+        parts, tables = sorted(self.place.glob(_PARTS)), []
+        # Those of somebody who may write there are read, and left alone.
+        beside = {*(self.folder / FOLDER).glob(_PARTS)} - {*parts}
+        for part in [*parts, *sorted(beside)]:
             # One that a merge of another process has removed meanwhile is missing, and its rows are read anew.
             with (
                 suppress(OSError, pa.ArrowException),
@@ -123,26 +142,23 @@ class RecordCatalogue:
         import pyarrow as pa
         from pyarrow import parquet
 
-        # What could not be opened may be at any time, and no stamp of it says so.
-        opened = [
-            not str(each).startswith(RecordUnreadable.id) for each in rows["damage"].to_pylist()
-        ]
-        rows = _take(rows, [at for at, is_one in enumerate(opened) if is_one])
+        damages = enumerate(rows["damage"].to_pylist())
+        rows = _take(rows, [at for at, each in damages if not str(each).startswith(_PASSING)])
         if self.failure is not None or not len(rows):
             return []
-        target = self._place / f"{_FORM}-{os.urandom(8).hex()}.parquet"
+        target = self.place / f"{_FORM}-{os.urandom(8).hex()}.parquet"
         out = pa.BufferOutputStream()
         parquet.write_table(rows, out, compression="zstd", write_page_checksum=True)
         try:
-            if self._place.is_symlink():
+            if self.place.is_symlink():
                 raise OutputUnwritable(  # noqa: TRY301
-                    f"{self._place} is a symbolic link.",
+                    f"{self.place} is a symbolic link.",
                     "Expected a folder that twice made.",
                     "Remove it, and ask again.",
                 )
-            if not self._place.exists():
+            if not self.place.exists():
                 # Rows quote records, which only their owner reads.
-                make_folder(self._place).chmod(0o700)
+                make_folder(self.place).chmod(0o700)
             write(target, [memoryview(out.getvalue())])
         except OutputUnwritable as error:
             self.failure = error
@@ -159,7 +175,7 @@ class RecordCatalogue:
                 part.unlink()
         # By the clock of the file system, which wrote both times.
         now_s = merged[0].stat().st_mtime
-        for half in self._place.glob(f".{_FORM}-*.new"):
+        for half in self.place.glob(f".{_FORM}-*.new"):
             with suppress(OSError):
                 if now_s - half.stat().st_mtime > _ABANDONED_S:
                     half.unlink()
@@ -169,25 +185,23 @@ def import_duckdb() -> Any:
     """Import DuckDB, and see that pyarrow is there.
 
     Raises:
-        ExtraMissing: E-EXTRA-001, when one of them is not installed.
+        ExtraMissing: E-EXTRA-001, when one of them is not installed, or is too old.
     """
     try:
         import duckdb
         import pyarrow as pa  # noqa: F401
+
+        # Before, a condition may end with a LIMIT that is passed over, and switch on logs although settings are locked.
+        if int(duckdb.__version__.partition(".")[0]) < _DUCKDB_MIN:
+            raise ImportError(f"duckdb {duckdb.__version__} is installed")  # noqa: TRY301
     except ImportError as error:
         raise ExtraMissing(
-            f"Questions about records need {error.name}, which is not installed.",
+            f"Questions about records need duckdb {_DUCKDB_MIN} or later, and pyarrow: {error}.",
             "Expected the extra `catalogue`.",
             "pip install 'twice[catalogue]'",
             extra="catalogue",
         ) from error
     return duckdb
-
-
-def _stamp(file: ListedFile) -> bytes:
-    """Return what a row is known by: whatever changes with the record or its statement, and the name."""
-    numbers = f"{file.size_bytes} {file.mtime_ns} {file.statement_mtime_ns}"
-    return os.fsencode(f"{numbers} {file.statement}/{file.name}")
 
 
 def _take(rows: pa.Table, positions: list[int]) -> pa.Table:
@@ -215,14 +229,12 @@ def _to_table(entries: list[dict[str, Any]]) -> pa.Table:
     """Make rows of a file of the catalogue."""
     import pyarrow as pa
 
-    types = _name_types()
-    plain = [[_to_plain(entry.get(name)) for entry in entries] for name in types.names]
-    columns = [pa.array(each, kind) for each, kind in zip(plain, types.types, strict=True)]
+    types, columns = _name_types(), []
+    for name, kind in zip(types.names, types.types, strict=True):
+        values = [entry.get(name) for entry in entries]
+        if name == "config":
+            values = [None if each is None else json.dumps(each) for each in values]
+        if kind == pa.string():  # which takes no halves of surrogates
+            values = [each and each.encode("utf-8", "backslashreplace").decode() for each in values]
+        columns.append(pa.array(values, kind))
     return pa.Table.from_arrays(columns, schema=types)
-
-
-def _to_plain(value: object) -> object:
-    """Return what a column takes: a mapping as JSON, text without halves of surrogates."""
-    if isinstance(value, Mapping):
-        return json.dumps(value)
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

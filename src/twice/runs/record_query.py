@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EXAMPLE: Final = "seed < 100 and result = 'FAIL'"
 _MEMBERS_SHOWN_MAX: Final = 20
+_PRINTED: Final = {"record": '"#stamp"', "seed": '"#seed"', "config": '"#config"'}
 
 
 def select_rows(tables: Sequence[tuple[Path, pa.Table]], where: str) -> list[dict[str, Any]]:
@@ -47,78 +48,64 @@ def select_rows(tables: Sequence[tuple[Path, pa.Table]], where: str) -> list[dic
         "temp_directory": "",
     }
     with duckdb.connect(":memory:", config=settings) as database:
-        members = _create_view(database, tables)
-        database.execute("SET lock_configuration = true")
-        raw = ", ".join(
-            {"record": '"#"', "seed": '"#seed"', "config": '"#config"'}.get(each, each)
-            for each in COLUMNS
+        parts = []
+        for number, (folder, rows) in enumerate(tables):
+            database.register(f"rows_{number}", rows)
+            prefix = str(folder / "-")[:-1].encode("utf-8", "backslashreplace").decode()
+            record = "'" + prefix.replace("'", "''") + "' || name"
+            parts.append(f'SELECT *, {record} AS record, {number} AS "#folder" FROM rows_{number}')
+        database.execute(f"CREATE VIEW rows AS {' UNION ALL '.join(parts)}")
+        seed, config, members = _type_columns(database)
+        others = ", ".join(name for name in COLUMNS if name not in _PRINTED)
+        # Names that begin with # hold what is printed of a column that has another type in a condition.
+        database.execute(
+            f'CREATE VIEW records AS SELECT {others}, record, {seed} AS seed, {config} AS config, "#folder", '
+            'stamp AS "#stamp", seed AS "#seed", config AS "#config" FROM rows'
         )
+        database.execute("SET lock_configuration = true")
+        printed = ", ".join(_PRINTED.get(name, name) for name in COLUMNS)
         try:
-            found = database.view("records").filter(where).project(f'"#folder", {raw}').fetchall()
+            found = (
+                database.view("records").filter(where).project(f'"#folder", {printed}').fetchall()
+            )
         except duckdb.Error as error:
-            shown = [
-                *COLUMNS,
-                *members[:_MEMBERS_SHOWN_MAX],
-                *["..."] * (len(members) > _MEMBERS_SHOWN_MAX),
-            ]
+            more = ["..."] * (len(members) > _MEMBERS_SHOWN_MAX)
+            shown = ", ".join([*COLUMNS, *members[:_MEMBERS_SHOWN_MAX], *more])
             raise UsageError(
                 f"--where {where!r} cannot be answered: {' '.join(str(error).partition('LINE ')[0].split())}",
-                f"Expected a condition in SQL over the columns {', '.join(shown)}.",
+                f"Expected a condition in SQL over the columns {shown}.",
                 f'For example: --where "{EXAMPLE}"',
                 where=where,
             ) from error
-    rows = []
-    for number, stamp, *others in found:
+    chosen = []
+    for number, stamp, *values in found:
         name = os.fsdecode(stamp.rpartition(b"/")[2])
-        row = dict(zip(COLUMNS, [str(tables[number][0] / name), *others], strict=True))
+        row = dict(zip(COLUMNS, [str(tables[number][0] / name), *values], strict=True))
         row["config"] = row["config"] and json.loads(row["config"])
-        rows.append((number, name, row))
-    return [row for *_, row in sorted(rows, key=itemgetter(0, 1))]
+        chosen.append((number, name, row))
+    return [row for *_, row in sorted(chosen, key=itemgetter(0, 1))]
 
 
-def _create_view(
-    database: duckdb.DuckDBPyConnection, tables: Sequence[tuple[Path, pa.Table]]
-) -> list[str]:
-    """Create the view ``records``; return the names of what its configurations have.
+def _type_columns(database: duckdb.DuckDBPyConnection) -> tuple[str, str, list[str]]:
+    """Return seed and configuration as a condition sees them, and the names in configurations.
 
-    Names that begin with ``#`` hold what is printed of a column that has another type in questions.
+    The configurations are one struct; JSON where their names do not make one.
     """
-    parts = []
-    for number, (folder, rows) in enumerate(tables):
-        database.register(f"rows_{number}", rows)
-        prefix = (
-            str(folder / "-")[:-1].encode("utf-8", "backslashreplace").decode().replace("'", "''")
-        )
-        parts.append(
-            f"SELECT *, '{prefix}' || name AS record, {number} AS \"#folder\" FROM rows_{number}"
-        )
-    database.execute(f"CREATE VIEW rows AS {' UNION ALL '.join(parts)}")
-    seed, config, members = _type_seed(database), *_type_config(database)
-    others = ", ".join(name for name in COLUMNS if name not in {"seed", "config"})
-    database.execute(
-        f'CREATE VIEW records AS SELECT {others}, {seed} AS seed, {config} AS config, seed AS "#seed", '
-        'config AS "#config", stamp AS "#", "#folder" FROM rows'
-    )
-    return members
-
-
-def _type_seed(database: duckdb.DuckDBPyConnection) -> str:
-    """Return the number that the seeds are: a seed has up to 256 bits, and only 128 have whole remainders."""
-    fits = "bool_and(TRY_CAST(seed AS UHUGEINT) IS NOT NULL)"
-    found = database.execute(f"SELECT {fits} FROM rows WHERE seed IS NOT NULL").fetchone()
-    return f"CAST(seed AS {'BIGNUM' if found == (False,) else 'UHUGEINT'})"
-
-
-def _type_config(database: duckdb.DuckDBPyConnection) -> tuple[str, list[str]]:
-    """Return the configurations as one struct, and its members; JSON where their names or values do not make one."""
-    found = database.execute("SELECT json_group_structure(config::JSON) FROM rows").fetchone()
+    fits = "bool_and(TRY_CAST(seed AS UHUGEINT) IS NOT NULL OR seed IS NULL)"
+    found = database.execute(
+        f"SELECT {fits}, json_group_structure(config::JSON) FROM rows"
+    ).fetchone()
+    assert found is not None, "an aggregate has a row"
+    # A seed has up to 256 bits, but only integers of 128 have whole remainders.
+    seed = f"CAST(seed AS {'BIGNUM' if found[0] is False else 'UHUGEINT'})"
     # Of a signed type, so that a difference of two may be below zero.
-    structure = str(found[0] if found else "").replace(':"UBIGINT"', ':"HUGEINT"')
+    structure = (found[1] or "").replace(':"UBIGINT"', ':"HUGEINT"')
+    if not structure.startswith("{"):
+        return seed, "config::JSON", []
+    literal = structure.replace("'", "''")
+    typed = f"from_json(config::JSON, '{literal}')"
     try:
-        names = json.loads(structure)
-        literal = structure.replace("'", "''")
-        typed = f"from_json(config::JSON, '{literal}')"
         database.execute(f"SELECT {typed} FROM rows LIMIT 0")
-    except (ValueError, import_duckdb().Error):
-        return "config::JSON", []
-    return typed, [f"config.{name}" for name in names]
+    except import_duckdb().Error:
+        return seed, "config::JSON", []
+    return seed, typed, [f"config.{name}" for name in json.loads(structure)]

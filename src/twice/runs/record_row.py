@@ -15,7 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from twice.errors import RecordForeign, TwiceError, UsageError
+from twice.errors import RecordForeign, RecordUnreadable, TwiceError, UsageError
+from twice.foundation.record_url import RecordUrl
+from twice.recorder.record.object_store import ObjectBytes, list_objects
 from twice.recorder.record_form import describe_ending, describe_parent, reading
 from twice.recorder.runrecord import RunRecord
 
@@ -42,38 +44,51 @@ COLUMNS: Final[Mapping[str, type]] = {
 }
 """The members of a row. All of them may be None but ``record``, ``ending``, ``complete`` and ``bytes``."""
 
-_STATEMENT: Final = re.compile(r"(?s:(.+))\.verification-([0-9]{1,6})\.(?:json|md)")
+_STATEMENT: Final = re.compile(r"(?s:(.+))\.verification-([0-9]{1,6})\.(json|md)")
 
 
 class ListedFile(NamedTuple):
-    """A file of a folder that may be a record, and its newest statement; what says whether a row is still right."""
+    """A file of a folder that may be a record."""
 
     name: str
     size_bytes: int
-    mtime_ns: int
-    statement: str = ""  # name
-    statement_mtime_ns: int = 0
+    statement: str  # name of the newest statement beside it; empty where there is none
+    stamp: bytes  # size and times of both, then a slash and the name: while it is the same, so is the row
 
 
 def list_files(folder: Path) -> list[ListedFile]:
     """List the files of a folder in the order of their names, statements with the records that they are about.
 
     Raises:
-        UsageError: E-USE-001, when the folder cannot be listed.
+        UsageError: E-USE-001, when the folder cannot be listed. RecordUnreadable: E-RECORD-005, of an object store.
     """
-    files: list[os.DirEntry[str]] = []
-    newest: dict[str, tuple[int, os.DirEntry[str]]] = {}
+    entries = list_objects(folder) if isinstance(folder, RecordUrl) else _scan_folder(folder)
+    files: list[str] = []
+    newest: dict[str, tuple[int, str]] = {}
+    for name in entries:
+        # Most names are no statements: the search for a word is the faster first question.
+        found = ".verification-" in name and _STATEMENT.fullmatch(name)
+        if not found:
+            files.append(name)
+        elif found[3] == "json" and int(found[2]) > newest.get(found[1], (0,))[0]:
+            newest[found[1]] = (int(found[2]), name)
+    listed = []
+    for name in sorted(files):
+        if status := _stat_file(entries[name]):
+            size, mtime_ns = status
+            statement, at = "", 0
+            if name in newest and (written := _stat_file(entries[newest[name][1]])):
+                statement, at = newest[name][1], written[1]
+            stamp = os.fsencode(f"{size} {mtime_ns} {at} {statement}/{name}")
+            listed.append(ListedFile(name, size, statement, stamp))
+    return listed
+
+
+def _scan_folder(folder: Path) -> dict[str, os.DirEntry[str]]:
+    """Return the entries of a folder by name."""
     try:
         with os.scandir(folder) as entries:
-            for entry in entries:
-                # Most names are no statements: the search for a word is the faster first question.
-                found = ".verification-" in entry.name and _STATEMENT.fullmatch(entry.name)
-                if not found:
-                    files.append(entry)
-                elif entry.name.endswith(".json"):
-                    number = int(found[2])
-                    if number > newest.get(found[1], (0,))[0]:
-                        newest[found[1]] = (number, entry)
+            return {entry.name: entry for entry in entries}
     except OSError as error:
         raise UsageError(
             f"{folder} cannot be listed: {error.strerror}.",
@@ -81,24 +96,17 @@ def list_files(folder: Path) -> list[ListedFile]:
             "For example: twice ls runs",
             path=str(folder),
         ) from error
-    listed = []
-    for entry in sorted(files, key=lambda each: each.name):
-        status = _stat_file(entry)
-        if status is None:
-            continue
-        listed.append(ListedFile(entry.name, status.st_size, status.st_mtime_ns))
-        _, statement = newest.get(entry.name, (0, None))
-        if statement is not None and (status := _stat_file(statement)):
-            listed[-1] = ListedFile(*listed[-1][:3], statement.name, status.st_mtime_ns)
-    return listed
 
 
-def _stat_file(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """Return the status of a file; None for anything else, and for what went while it was listed."""
+def _stat_file(entry: os.DirEntry[str] | tuple[int, int]) -> tuple[int, int] | None:
+    """Return size and time in nanoseconds; None for what is no file, and for what went while it was listed."""
+    if isinstance(entry, tuple):  # of an object, whose store has told it with the name
+        return entry
     try:
-        return entry.stat() if entry.is_file() else None
+        status = entry.stat() if entry.is_file() else None
     except OSError:
         return None
+    return status and (status.st_size, status.st_mtime_ns)
 
 
 def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
@@ -116,7 +124,24 @@ def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
     }  # fmt: skip
     try:
         with reading("something", path), RunRecord.open(path) as record:
-            row |= _describe(record)
+            identity, exception = record.identity, (record.ending or {}).get("exception")
+            last = ((exception and exception.get("frames")) or [None])[-1]
+            row |= {
+                "run_id": record.run_id,
+                "program": str(record.setup.program),
+                "seed": str(record.seed.value),
+                "ticks": record.ticks,
+                "ending": describe_ending(record.ending) if record.complete else "torn",
+                "complete": record.complete,
+                "parent": describe_parent(record.parent) or None,
+                "points": len(record.reader.points),
+                "error": exception["type"].removeprefix("builtins.") if exception else None,
+                "place": f"{last['file']}:{last['line']}" if last else None,
+                "config": dict(identity["setup"]["config"]),
+                "twice": identity["environment"].get("libraries", {}).get("twice"),
+                "python": identity["environment"].get("python", {}).get("version"),
+                "digest": record.reader.checksum.hex(),
+            }
     except RecordForeign:
         raise
     except TwiceError as error:
@@ -124,33 +149,13 @@ def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
         return row | {"damage": f"{error.id} {error.happened.replace(str(path), file.name)}"}
     if file.statement:
         # One that is being written, or is about another run that had this name, says nothing.
-        with suppress(OSError, ValueError):
-            told = json.loads((folder / file.statement).read_bytes())
+        with suppress(OSError, ValueError, RecordUnreadable):
+            statement = folder / file.statement
+            if isinstance(statement, RecordUrl):
+                told = json.loads(bytes(ObjectBytes(statement)[:]))
+            else:
+                told = json.loads(statement.read_bytes())
             if isinstance(told, dict) and told.get("run_id") == row["run_id"]:
                 for name, member in (("result", "result"), ("verified_at", "issued_at")):
                     row[name] = told[member] if isinstance(told.get(member), str) else None
     return row
-
-
-def _describe(record: RunRecord) -> dict[str, Any]:
-    """Describe a record that opened."""
-    reader, identity = record.reader, record.identity
-    environment, exception = identity["environment"], (record.ending or {}).get("exception") or {}
-    python, libraries = environment.get("python") or {}, environment.get("libraries") or {}
-    frames = exception.get("frames") or [{}]
-    return {
-        "run_id": record.run_id,
-        "program": str(record.setup.program),
-        "seed": str(record.seed.value),
-        "ticks": record.ticks,
-        "ending": describe_ending(record.ending) if record.complete else "torn",
-        "complete": record.complete,
-        "parent": describe_parent(record.parent) or None,
-        "points": len(reader.points),
-        "error": exception["type"].removeprefix("builtins.") if exception else None,
-        "place": f"{frames[-1]['file']}:{frames[-1]['line']}" if frames[-1] else None,
-        "config": dict(identity["setup"]["config"]),
-        "twice": libraries.get("twice"),
-        "python": python.get("version"),
-        "digest": reader.checksum.hex(),
-    }

@@ -25,6 +25,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
+from twice.foundation.record_url import RecordUrl, to_path
 from twice.recorder.record_form import reading
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import choose_allowed, grant, is_made_here, is_trusted, remember_record
@@ -133,7 +134,7 @@ def verify_here(arguments: Mapping[str, Any]) -> dict[str, Any]:
         arguments: ``record`` (path), ``content`` (its bytes, where the worker does not see that path, else None),
             ``made_here``, ``allow`` (None without trust), ``digest``, ``cited``, ``mismatches`` and ``options``.
     """
-    given = Path(arguments["record"])
+    given = to_path(arguments["record"])
     if arguments["made_here"]:
         remember_record(arguments["digest"], is_passing=True)
     elif arguments["allow"] is not None:
@@ -295,7 +296,8 @@ class Verifications:
                         "cited": None if cited is None else dict(cited),
                         "mismatches": list(mismatches),
                     }
-                arguments["content"] = None if executor.is_here else path.read_bytes()
+                is_seen = executor.is_here or isinstance(path, RecordUrl)
+                arguments["content"] = None if is_seen else path.read_bytes()
             except TwiceError as error:
                 self._journal.write(path, _tell_failure(path, error))
                 continue

@@ -62,17 +62,24 @@ def put(store: Store, name: str, text: str) -> str:
 
 def rendered(
     store: Store, output: str, *typed: str, grade: str = "bytes", seed: int | None = None,
-    inputs: Sequence[Path] = (), timeout_s: float = 60.0, **said: Any,
+    inputs: Sequence[Path] = (), timeout_s: float = 60.0, env: dict[str, str] | None = None,
+    force: bool = False, **said: Any,
 ) -> RecordedRender:  # fmt: skip
     """Record a render."""
     promise: dict[str, Any] = {"mode": "deterministic", "grade": grade}
     if grade == "tolerance":
         promise["profile"] = {"name": "image-stochastic"}
     job = rewrite_command(
-        typed, store, inputs=inputs, outputs=[store.root / output], seed=seed, timeout_s=timeout_s
+        typed,
+        store,
+        inputs=inputs,
+        outputs=[store.root / output],
+        seed=seed,
+        timeout_s=timeout_s,
+        env=env,
     )
     saying = replace(WHO, **{"declared": {"promise": promise}, **said})
-    (done,) = record_render(store, job, saying)
+    (done,) = record_render(store, job, saying, force=force)
     return done
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hotstore import HOW, laid
+from hotstore import HOW, laid, sound
 from renders import DRAW, put, rendered, sealed, synth
 
 from completelogs import holder
@@ -129,6 +129,10 @@ FORGERIES: dict[str, tuple[str, Callable[[Document, Store], None], set[str]]] = 
     "a record that is gone": ("cue", _lose_the_record, {"record"}),
     "a record that is torn": ("cue", _tear_the_record, {"record"}),
     "the record of another run": ("cue", _name_another_record, {"record"}),
+    "more threads": ("cue", _set(("/environment/threads", 8)), {"record"}),
+    "a library more": ("cue", _set(("/environment/packages/pybullet", "0.0.1")), {"record"}),
+    "another encoder": ("cue", _set(("/audio/export/version", "2.4.2")), {"record"}),
+    "another source": ("cue", _set(("/audio/source/sha256", ZEROS)), {"record"}),
     "an argument that leads out": ("cue", _set(("/recipe/argv/3", "../cue.wav")), {"record", "recipe-reads"}),
     "a variable that leads out": ("cue", _set(("/recipe/env/FONTS", "a:../b")), {"record", "recipe-reads"}),
     "another seed of a shell": ("mix", _set(("/seed/requested", "8"), ("/seed/effective", "8")), {"record"}),
@@ -187,12 +191,24 @@ def test_a_run_that_chance_could_decide_does_not_pass(tmp_path: Path, what: str)
     assert (row.status.value, row.check, said in row.evidence) == ("yellow", check, True), row
 
 
-def test_a_script_in_a_folder_of_the_store_passes(tmp_path: Path) -> None:
+def test_a_device_among_the_arguments_of_a_program_does_not_pass(tmp_path: Path) -> None:
+    own = laid(tmp_path)
+    script = put(own, "draw.sh", 'head -c 44 "$1" > "$3"; head -c 4800 "$2" >> "$3"\n')
+    sound(own.root / "head.wav")
+    out, head = str(own.root / "a.wav"), str(own.root / "head.wav")
+    sealed(own, rendered(own, "a.wav", "sh", script, head, "/dev/urandom", out))
+    rows = run_gate(own.root / "a.wav").wanting()
+
+    assert ["/dev/urandom" in row.evidence for row in rows] == [True]
+
+
+@pytest.mark.parametrize("output", ["a.png", "renderers/a.png"])
+def test_a_script_in_a_folder_of_the_store_passes(tmp_path: Path, output: str) -> None:
     store = laid(tmp_path)
     (store.root / "renderers").mkdir()
     script = put(store, "renderers/draw.py", DRAW)
-    out = str(store.root / "a.png")
-    sealed(store, rendered(store, "a.png", "python", script, "{seed}", out, seed=7))
+    out = str(store.root / output)
+    sealed(store, rendered(store, output, "python", script, "{seed}", out, seed=7))
 
     assert run_gate(store.root).wanting() == []
 

@@ -9,20 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hotstore import list_files
 from renders import DRAW, WHO, put, rendered, sealed, synth
 
 from programs import cli
 from twice.assets.errors import RenderFailed, RenderIncomplete
 from twice.assets.gate.gate import run_gate
 from twice.assets.gate.report import AssetGateResult
+from twice.assets.log.io import examine
 from twice.assets.render.command import is_recordable, looks_python, rewrite_command
 from twice.assets.render.draft import read_declarations
 from twice.assets.render.provenance import ask_version
-from twice.assets.render.recipe import is_remembered
+from twice.assets.render.recipe import find_obstacle, is_remembered
 from twice.assets.render.recorder import record_render
 from twice.assets.store.seal import Sealed
 from twice.assets.store.store import Store
-from twice.errors import OutputExists, UsageError
+from twice.errors import OutputExists, OutputUnwritable, UsageError
 
 COPY = "import sys; open(sys.argv[2], 'wb').write(open(sys.argv[1], 'rb').read())"
 
@@ -245,6 +247,40 @@ def test_what_one_asset_declares_stands_over_what_all_do(tmp_path: Path) -> None
     said = replace(read_declarations(path), declared={"kind": "audio"})
     assert said.about("b.png") == {"work_unit": "TU-2", "kind": "audio"}
     assert said.about("c.png")["work_unit"] == "TU-1"
+
+
+def test_of_a_render_that_cannot_be_put_into_the_store_nothing_is(store: Store) -> None:
+    run_shell(store, 'echo 1 > "$1"', str(store.root / "a.bin"))
+    (store.root / "a.bin.draft.json").unlink()
+    (store.root / "a.bin.draft.json").mkdir()
+    (store.root / "run.sh").write_text("")
+    before = list_files(store.root)
+    (store.root / "run.sh").unlink()
+    with pytest.raises(OutputUnwritable, match="is a folder"):
+        run_shell(store, 'echo 2 > "$1"', str(store.root / "a.bin"), force=True)
+    (store.root / "run.sh").write_text("")
+    assert list_files(store.root) == before
+
+
+def test_a_secret_of_a_program_is_in_no_file_of_the_store_and_its_recipe_does_not_run(
+    store: Store,
+) -> None:
+    text = 'echo "$2 $KEY_TOKEN" > "$1"; echo "$KEY_TOKEN"'
+    words = (str(store.root / "a.bin"), "--password=hunter2hunter2")
+    run_shell(store, text, *words, env={"KEY_TOKEN": "a-secret-of-mine-9"})
+    for name, data in list_files(store.root).items():
+        is_own = name in {"a.bin", "run.sh"}
+        assert is_own or not (b"hunter2" in data or b"secret-of-mine" in data), name
+    log = examine(draft_of(store.root / "a.bin.draft.json")).log
+    assert "secret" in find_obstacle(log)
+
+
+@pytest.mark.integration
+def test_a_secret_variable_of_a_recorded_render_does_not_stop_the_gate(store: Store) -> None:
+    script, out = put(store, "draw.py", DRAW), str(store.root / "a.png")
+    env = {"SERVICE_TOKEN": "a-secret-of-mine-9"}
+    sealed(store, rendered(store, "a.png", "python", script, "{seed}", out, seed=7, env=env))
+    assert run_gate(store.root).wanting() == []
 
 
 @pytest.mark.integration

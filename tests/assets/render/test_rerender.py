@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hotstore import laid, picture
+from hotstore import HOW, laid, picture
 from PIL import Image
 from renders import (
     DRAW,
@@ -100,7 +100,8 @@ def test_calibrated_limits_hold_for_further_runs(store: Store) -> None:
     found = calibrate(one.path, RerenderOptions(runs=2), (2,), lambda _what: None)
     assert (found.grade, found.runs, found.pairs) == ("tolerance", 4, 10)
     assert found.limits["psnr_db"] == pytest.approx(found.metrics["psnr_db"] - 3, abs=0.01)
-    assert write_limits(found) == 2
+    assert write_limits(found, HOW.created) == 2
+    assert to_document(read_log(one.path))["evidence"]["/promise/profile"]["level"] == "declared"
     assert again(one).outcome == REPRODUCED
 
 
@@ -116,7 +117,7 @@ def test_repeats_that_have_nothing_in_common_get_no_tolerance(store: Store) -> N
     found = calibrate(one.path, RerenderOptions(runs=2), (), lambda _what: None)
     assert (found.limits, "lets nearly everything pass" in found.reason) == ({}, True)
     with pytest.raises(UsageError, match="nearly everything"):
-        write_limits(found)
+        write_limits(found, HOW.created)
     wide = {"name": "wide", "limits": {"psnr_db": 1.0, "max_error_255": 255.0}}
     promise = {"mode": "deterministic", "grade": "tolerance", "profile": wide}
     judged = again(edited(one, promise=promise))
@@ -129,7 +130,7 @@ def test_equal_repeats_propose_no_tolerance(store: Store) -> None:
     found = calibrate(one.path, ONCE, (), lambda _what: None)
     assert (found.grade, found.limits) == ("payload", {})
     with pytest.raises(UsageError, match="do not differ"):
-        write_limits(found)
+        write_limits(found, HOW.created)
 
 
 def test_threads_are_set_by_variables_and_by_the_option_of_a_known_renderer() -> None:

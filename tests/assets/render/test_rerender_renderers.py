@@ -7,6 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from hotstore import HOW
 from renders import again, put, rendered, sealed
 
 import environments
@@ -161,7 +162,7 @@ def test_povray_with_radiosity_on_two_threads_holds_within_calibrated_limits(sto
     one = trace(store, "tolerance", 2, RADIOSITY, "area_light <1,0,0>,<0,0,1>,3,3 jitter")
     found = calibrate(one.path, RerenderOptions(runs=4), (), print)
     assert (found.grade, found.metrics["psnr_db"] > 35) == ("tolerance", True)
-    write_limits(found)
+    write_limits(found, HOW.created)
     later = again(one, RerenderOptions(runs=3))
     assert later.metrics["psnr_db"] > 35
     # How it scatters depends on the load as well.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from twice.recorder.record import RecordReader, RecordWriter
 from twice.recorder.record.blobs import FULL_TABLE_EVERY
@@ -154,3 +157,24 @@ def test_what_is_stored_does_not_change_with_the_callers_memory(tmp_path: Path) 
     writer.close({})
     with RecordReader.open(tmp_path / "a.twice") as reader:
         assert reader.blob(number) == b"before" * 1000
+
+
+@given(st.lists(st.tuples(st.integers(-1, 8), st.booleans()), max_size=12), st.integers(-2, 9))
+def test_the_latest_snapshot_is_the_one_that_a_walk_would_find(
+    taken: list[tuple[int, bool]], tick: int
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.twice")
+        writer = RecordWriter.create(path, {})
+        for number, (at, flushes) in enumerate(taken):
+            assert writer.snapshot(at, b"%d" % number) == number
+            if flushes:
+                writer.flush()
+        writer.close({})
+        with RecordReader.open(path) as reader:
+            fitting = [entry for entry in reader.snapshots if entry.tick <= tick]
+            walked = max(fitting, key=lambda entry: (entry.tick, entry.number), default=None)
+
+            assert reader.latest_snapshot(tick) == walked
+            for number in range(len(taken)):
+                assert reader.snapshot(number) == (reader.snapshots[number], b"%d" % number)

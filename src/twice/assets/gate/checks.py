@@ -70,6 +70,8 @@ def check_hash(facts: AssetFacts) -> Iterator[GateRow]:
             f"{'the same' if is_same else 'other'} bytes; {method} is no longer computed{renamed}"
         )
         status = RowStatus.YELLOW if is_same else status
+    elif is_same and seen.measured is not None and seen.measured.payload != asset.payload:
+        wrong = "the same bytes, and their payload is another one than the log says"
     elif is_same:
         wrong = f"the same bytes under another name{renamed}" if renamed else ""
         fix = f"name it {facts.name.rpartition('/')[2]} again, or revise the log"
@@ -86,6 +88,27 @@ def check_hash(facts: AssetFacts) -> Iterator[GateRow]:
         fix = "restore the file that was sealed, or log the one that is there: "
         fix += f"{facts.sealing} DRAFT --id {facts.log.log_id} --revise"
     yield facts.judge("hash", f"sha256 {now}…", wrong, fix, status)
+
+
+def check_container(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check what the log says of the file as such; of a file that was changed, the hash says enough."""
+    asset, seen = facts.log.asset, facts.seen
+    if asset is None or seen is None or seen.file_sha256 != asset.file_sha256:
+        return
+    if seen.size_bytes not in {None, asset.size_bytes} and asset.size_bytes is not None:
+        wrong = f"it has {seen.size_bytes} bytes, and the log says {asset.size_bytes}"
+        yield facts.red("container", wrong, f"seal it again: {facts.sealing} DRAFT --revise")
+    if seen.log_id not in {"", facts.log.log_id}:
+        wrong = f"the file itself carries the id of another log: {seen.log_id}"
+        yield facts.red(
+            "container", wrong, f"restore that log, or: {facts.sealing} DRAFT --embed id"
+        )
+    method = asset.payload.method if asset.payload else None
+    wrong = "" if seen.media_type in {"", asset.media_type} else f"it is {seen.media_type}"
+    if seen.methods and method not in {None, *seen.methods, *RETIRED_METHODS}:
+        wrong = f"{method} is not the payload of {seen.media_type}"
+    if wrong and asset.media_type is not None:
+        yield facts.yellow("container", wrong, f"seal it again: {facts.sealing} DRAFT --revise")
 
 
 def check_store(facts: AssetFacts) -> Iterator[GateRow]:
@@ -112,6 +135,9 @@ def check_store(facts: AssetFacts) -> Iterator[GateRow]:
     if wrong:
         fix = "restore the log as it was sealed, or seal the asset under a new id: --id ID"
         yield facts.red("revisions", wrong, fix)
+    for unit in facts.elsewhere if not facts.listed else ():
+        wrong = f"the checkpoint of {unit} names it, and it says that it is of {log.work_unit}"
+        yield facts.yellow("checkpoint", wrong, f"twice asset package --work-unit {unit}")
     if facts.listed is not None:
         of, wrong = f"the checkpoint of {log.work_unit}", ""
         if facts.listed != facts.log_digest or not facts.listed:
@@ -206,7 +232,7 @@ def check_verdict(facts: AssetFacts) -> Iterator[GateRow]:
         short = "" if last.grade is None else f"it says reproduced, and {last.grade}"
     elif order.index(last.grade) > order.index(promised):
         short = f"it reached {last.grade}, and {promised} is promised"
-    elif last.grade == "bytes" and last.artefacts and sealed not in last.artefacts:
+    elif last.grade == "bytes" and {sealed, *(last.artefacts or ())} != {sealed}:
         short = "it reproduced other bytes than those that are logged"
     right, wrong = f"{last.grade or 'reproduced'}, {last.when}", f"{last.when}: {short}"
     fix = f"render it again: twice asset rerender {facts.sidecar} --write"

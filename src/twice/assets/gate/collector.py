@@ -9,23 +9,30 @@ store is read, but inputs that a recipe says lay there.
 
 from __future__ import annotations
 
+import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from twice.assets.errors import AssetMissing
 from twice.assets.gate.facts import AssetFacts, SeenFile
 from twice.assets.gate.run_values import RunValues, read_run
+from twice.assets.importers.detect import import_file
+from twice.assets.importers.result import Imported
 from twice.assets.log.io import examine_bytes, log_digest, read_bytes
 from twice.assets.log.models import SUFFIX, DeterminismLog, EvidenceLevel, Payload
 from twice.assets.media.measure import digest_file, measure_file
-from twice.assets.media.payload import digest_payload
+from twice.assets.media.payload import digest_payload, list_methods
+from twice.assets.media.sniff import Format, sniff_file
 from twice.assets.store.checkpoint import FOLDER as CHECKPOINTS
-from twice.assets.store.checkpoint import read_checkpoint
+from twice.assets.store.checkpoint import read_checkpoints
+from twice.assets.store.embed import read_note
 from twice.assets.store.index import collect_entries, payload_key, read_revisions
 from twice.assets.store.store import Store, find_store
 from twice.errors import TwiceError, UsageError
@@ -36,6 +43,8 @@ ASSET_SUFFIXES: Final = frozenset({
     ".ogg", ".oga", ".opus", ".m4a", ".aac", ".aif", ".aiff", ".mp4", ".webm", ".mkv",
 })  # fmt: skip
 """Files that are asked for a log when they have none."""
+_NOTED_MAX: Final = 64 << 20
+"""Bytes of a file in which the id of its log is looked for."""
 ProgressCallback = Callable[[int, int], None]
 
 
@@ -52,6 +61,7 @@ def collect_facts(
     Raises:
         AssetMissing: E-ASSET-FILE-001: the path is not there.
         UsageError: E-USE-001: a folder without assets and logs.
+        StoreRefused: E-ASSET-STORE-001: a store lies inside a public tree, or its file cannot be read.
     """
     if not path.exists():
         raise AssetMissing(
@@ -72,14 +82,29 @@ def collect_facts(
             "Expected a folder with assets.",
             "Name the hot store: twice asset gate FOLDER",
         )
-    collector = _Collector(root, find_store(path), files, measure=measure)
+    outer, find = find_store(path), cache(find_store)
+    stores: dict[Path | None, Store | None] = {None if outer is None else outer.root: outer}
+    members: dict[Path | None, list[Path]] = defaultdict(list)
+    for each in sidecars:  # A project's folder may hold stores.
+        store = outer or find(each.parent)
+        place = None if store is None else store.root
+        stores[place] = store
+        members[place].append(each)
     every: dict[Path, AssetFacts] = {}
-    for number, each in enumerate(sidecars):
-        if progress is not None:
-            progress(number, len(sidecars))
-        every[each] = collector.read_sidecar(each)
-    collector.match_files(every)
-    found = [*every.values(), *collector.list_unlogged(every.values())]
+    found: list[AssetFacts] = []
+    for place, store in stores.items():
+        if store is not None:
+            store.refuse_public()
+        collector = _Collector(root, store, files, measure=measure)
+        mine: dict[Path, AssetFacts] = {}
+        for each in members[place]:
+            if progress is not None:
+                progress(len(every) + len(mine), len(sidecars))
+            mine[each] = collector.read_sidecar(each)
+        collector.match_files(mine)
+        every |= mine
+        found += collector.list_lost(mine.values()) if whole else ()
+    found += [*every.values(), *collector.list_unlogged(every.values())]
     return sorted(
         collector.find_doubles(found, whole=whole), key=lambda each: (each.name, each.log_path)
     )
@@ -124,7 +149,8 @@ class _Collector:
         # Of two clocks in two time zones, one may be set to local time.
         self.latest = (datetime.now(UTC) + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.hashes: dict[Path, str | None] = {}
-        self.checkpoints: dict[str, Mapping[str, str] | None] = {}
+        self.checkpoints = read_checkpoints(store) if store is not None else {}
+        self.imports: dict[Path, Imported] = {}
         self.runs: dict[Path, RunValues] = {}
 
     def name(self, path: Path) -> str:
@@ -150,7 +176,9 @@ class _Collector:
             return AssetFacts(bare, name, root=str(self.root), trouble=error.happened)
         log = examined.log
         file, log_id = log.get("/asset/file"), log.log_id or ""
-        listed = self._find_listed(log.work_unit, log_id)
+        own = self.checkpoints.get(log.work_unit or "")
+        listed = None if own is None or not log_id else own.get(log_id, ("", ""))[0]
+        units = [unit for unit, named in self.checkpoints.items() if log_id in named]
         revisions = None if self.store is None else self.revisions.get(log_id, {})
         wanted = {listed, *(revisions or {}).values()} - {None, ""}
         return AssetFacts(
@@ -162,17 +190,37 @@ class _Collector:
             log_digest=_find_digest(data, log, wanted) if wanted else "",
             inputs={at: self.hash(path) for at, path in self._list_inputs(sidecar, log)},
             listed=listed,
+            elsewhere=[each for each in units if each != log.work_unit],
+            imports=dict(self._read_imports(sidecar, log)),
             revisions=revisions,
             records=dict(self._read_records(log)),
         )
 
-    def _find_listed(self, work_unit: str | None, log_id: str) -> str | None:
-        if self.store is None or work_unit is None or not log_id:
-            return None
-        if work_unit not in self.checkpoints:
-            self.checkpoints[work_unit] = read_checkpoint(self.store, work_unit)
-        digests = self.checkpoints[work_unit]
-        return None if digests is None else digests.get(log_id, "")
+    def _read_imports(self, sidecar: Path, log: DeterminismLog) -> Iterator[tuple[str, Imported]]:
+        """Read what the files say that imported evidence names, where they lie beside the log, and the asset."""
+        evidence = [(at, e) for at, e in (log.evidence or {}).items() if at != "/asset"]
+        named = {e.file for _, e in evidence if e.file and e.level is EvidenceLevel.IMPORTED}
+        for name in sorted({*named, log.get("/asset/file") or ""} - {""} if named else ()):
+            path = sidecar.parent / name
+            if _is_file(path) and path.resolve().parent == sidecar.parent.resolve():
+                with suppress(TwiceError):
+                    if path not in self.imports:
+                        self.imports[path] = import_file(path)
+                    yield name, self.imports[path]
+
+    def list_lost(self, every: Iterable[AssetFacts]) -> Iterator[AssetFacts]:
+        """Give the logs that a checkpoint names, and that are not there."""
+        known = {each.log.log_id for each in every}
+        root = self.root.resolve()
+        for unit, named in self.checkpoints.items():
+            for log_id, (_, log) in named.items():
+                path = self.store.root / log if self.store is not None else Path(log)
+                if log_id not in known and root in path.parents and not _is_file(path):
+                    name = os.path.relpath(path, root).replace(os.sep, "/")
+                    why = f"the checkpoint of {unit} names it, and it is not there"
+                    yield AssetFacts(
+                        name.removesuffix(SUFFIX), name, root=str(self.root), trouble=why
+                    )
 
     def _read_records(self, log: DeterminismLog) -> Iterator[tuple[str, tuple[str, RunValues]]]:
         """Read each run record that evidence names, where it is in the store."""
@@ -221,7 +269,7 @@ class _Collector:
         self.files.discard(path)
         facts, digest = every[sidecar], self.hash(path) or ""
         is_sealed = digest == facts.log.get("/asset/file_sha256")
-        seen = SeenFile(self.name(path), digest)
+        seen = replace(_look_at(path), path=self.name(path), file_sha256=digest)
         if facts.log.asset is not None and (self.measure or not is_sealed):
             try:
                 seen = replace(seen, measured=measure_file(path))
@@ -232,7 +280,16 @@ class _Collector:
             for name, (_, run) in facts.records.items()
             if is_sealed
         }
-        every[sidecar] = replace(facts, seen=seen, other_files=others)
+        inputs = self._list_inputs(sidecar, facts.log) if self.measure else ()
+        payload = facts.log.get("/asset/payload")
+        copies = [
+            name
+            for name, file in inputs
+            if _is_file(file)
+            and self.hash(file) not in {None, digest}
+            and _read_payload(file) == payload
+        ]
+        every[sidecar] = replace(facts, seen=seen, other_files=others, copies=copies)
 
     def _list_others(
         self, sidecar: Path, facts: AssetFacts, run: RunValues, path: Path
@@ -294,6 +351,18 @@ def _find_digest(data: bytes, log: DeterminismLog, wanted: set[str | None]) -> s
         return plain if plain in wanted else log_digest(log)
     except TwiceError:
         return ""
+
+
+def _look_at(path: Path) -> SeenFile:
+    """Look at the beginning of a file and, if it is no long one, for the id of a log in it."""
+    size, log_id = path.stat().st_size, ""
+    with path.open("rb") as file:
+        kind = sniff_file(file)
+        if kind in {Format.PNG, Format.WAV, Format.FLAC} and size <= _NOTED_MAX:
+            file.seek(0)
+            with suppress(ValueError, AttributeError):
+                log_id = str(json.loads(read_note(file.read())).get("log_id", ""))
+    return SeenFile("", "", size, str(kind), list_methods(kind), log_id)
 
 
 def _read_payload(path: Path) -> object:

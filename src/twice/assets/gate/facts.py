@@ -13,6 +13,7 @@ from typing import Final
 
 from twice.assets.gate.report import GateRow, RowStatus, clip
 from twice.assets.gate.run_values import RunValues
+from twice.assets.importers.result import Imported
 from twice.assets.log.io import Examined
 from twice.assets.log.models import Asset, DeterminismLog
 
@@ -26,12 +27,20 @@ class SeenFile:
     Args:
         path: from the folder that was judged; not that of the log when the file was renamed.
         file_sha256: of its bytes.
+        size_bytes: how long it is; None where nobody looked.
+        media_type: by its first bytes; "" where nobody looked.
+        methods: by which payloads of that type are digested.
+        log_id: that the file itself carries; "" where it carries none.
         measured: the whole of it measured now, where that was asked for or the bytes changed.
         trouble: why it could not be measured.
     """
 
     path: str
     file_sha256: str
+    size_bytes: int | None = None
+    media_type: str = ""
+    methods: tuple[str, ...] = ()
+    log_id: str = ""
     measured: Asset | None = None
     trouble: str = ""
 
@@ -50,8 +59,11 @@ class AssetFacts:
         log_digest: of its canonical text; "" where neither checkpoint nor index names the log.
         seen: the file; None where it is not there.
         inputs: of the recipe's inputs by path: their sha256 now, or None where they are not there.
+        copies: the inputs that have the asset's own pixels or samples, where files are measured.
+        imports: of the files beside the log that evidence names, and of the asset itself, what each says.
         same: other logs about the same payload, or with the same id, each with which of the two.
         listed: its digest in the work unit's checkpoint, "" where it is not named; None without a checkpoint.
+        elsewhere: other work units whose checkpoint names it.
         revisions: the digests of its revisions as the store sealed them, by number; None outside of a store, or where
             another log has its id.
         records: of the run records that evidence names and that are in the store: their sha256, and what they say.
@@ -67,8 +79,11 @@ class AssetFacts:
     log_digest: str = ""
     seen: SeenFile | None = None
     inputs: Mapping[str, str | None] = field(default_factory=dict)
+    copies: Sequence[str] = ()
+    imports: Mapping[str, Imported] = field(default_factory=dict)
     same: tuple[str, ...] = ()
     listed: str | None = None
+    elsewhere: Sequence[str] = ()
     revisions: Mapping[int, str] | None = None
     records: Mapping[str, tuple[str, RunValues]] = field(default_factory=dict)
     other_files: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -77,6 +92,11 @@ class AssetFacts:
     def log(self) -> DeterminismLog:
         """The log as far as it could be read."""
         return self.examined.log
+
+    @property
+    def own_name(self) -> str:
+        """The name of the asset's file."""
+        return self.log.get("/asset/file") or ""
 
     @property
     def owner(self) -> str:

@@ -19,6 +19,7 @@ from twice.foundation.printable import pluralize
 
 _OF_FILES: Final[tuple[Callable[[AssetFacts], Iterator[GateRow]], ...]] = (
     checks.check_hash,
+    checks.check_container,
     checks.check_store,
 )
 _PER_ASSET: Final = (
@@ -32,6 +33,7 @@ _PER_ASSET: Final = (
     provenance_checks.check_sources,
     provenance_checks.check_strength,
     provenance_checks.check_records,
+    provenance_checks.check_imports,
     recipe_checks.check_versions,
     recipe_checks.check_recipe,
     figures.check_measures,

@@ -11,7 +11,7 @@ Invariant: a "recorded" value that the record refutes, or that no record can hol
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ from twice.assets.gate.run_values import RunValues
 from twice.assets.log.block import EXCUSE
 from twice.assets.log.io import escape, resolve, short, to_document
 from twice.assets.log.models import EvidenceLevel, LogEvidence, RerenderOutcome, find_evidence
+from twice.assets.render.command import count_threads, find_renderer
 from twice.foundation.printable import pluralize
 
 _MAKING: Final = ("model", "seed", "art", "audio", "environment", "recipe")
@@ -32,7 +33,7 @@ _NEEDED: Final = {
     EvidenceLevel.DECLARED: ("who", "when"),
 }
 _OF_RUNS: Final = re.compile(
-    "/art/(?:width_px|height_px|aspect_ratio|workflow|batch_index|batch_size|post)"
+    "/art/(?:width_px|height_px|aspect_ratio|workflow|batch_index|batch_size)"
     "|/audio/(?:source|production|export)"
 )
 """What recording a render says of a picture or a sound besides reasons; a prompt is in no record."""
@@ -137,6 +138,7 @@ def _check_record(facts: AssetFacts, name: str) -> Iterator[GateRow]:
         is_script = any(
             each.endswith(".py") and before[:1] != "-" for before, each in pairwise(argv)
         )
+        is_script |= any(re.fullmatch(r"python[0-9.]*", Path(each).name) for each in argv)
         is_blind = run.is_watched and (is_script or Path(argv[0]).name.startswith("python"))
         is_blind &= not is_reproduced
         wrong = "a Python program was watched from outside: what it read is not known"
@@ -181,6 +183,7 @@ def _list_refuted(
         named = {*inputs, *run.values.get("/recipe/inputs", ())}
         if not any(f"/{each}".endswith(f"/{path}") for each in named):
             yield f"the run read {path}, which the recipe does not name"
+    yield from _list_invented(document, run, is_claimed)
     if EXCUSE in (document.get("seed") or {}) and run.values.get("/seed/effective", "0") != "0":
         yield f"no seed applies, and the record has {run.values['/seed/effective']}"
     seed = resolve(document, "/seed/effective")
@@ -194,8 +197,54 @@ def _list_refuted(
     for block in [each for each in ("art", "audio") if each in document]:
         for pointer, value in _list_leaves(document[block], f"/{block}"):
             is_reason = isinstance(value, dict) and EXCUSE in value
-            if not is_reason and not _OF_RUNS.match(pointer) and is_claimed(pointer):
+            is_said = not is_reason and value != []
+            if is_said and not _OF_RUNS.match(pointer) and is_claimed(pointer):
                 yield f"{pointer} is said to be recorded, and no run record holds it"
+
+
+def _list_invented(
+    document: dict[str, Any], run: RunValues, is_claimed: Callable[[str], bool]
+) -> Iterator[str]:
+    """Say each "recorded" value that neither the record nor the log's own recipe knows."""
+    for name in resolve(document, "/environment/packages") or {}:
+        pointer = f"/environment/packages/{escape(name)}"
+        if name in run.libraries and pointer not in run.values and is_claimed(pointer):
+            yield f"{pointer} is said to be recorded, and the record has no such package"
+    inputs = resolve(document, "/recipe/inputs") or []
+    sources = {each.get("sha256") for each in inputs} | {resolve(document, "/model/sha256")}
+    source = resolve(document, "/audio/source/sha256")
+    if source is not None and source not in sources and is_claimed("/audio/source/sha256"):
+        yield f"/audio/source/sha256 is {short(source)}, and no input has it"
+    threads, argv = resolve(document, "/environment/threads"), resolve(document, "/recipe/argv")
+    if isinstance(threads, int) and argv and is_claimed("/environment/threads"):
+        wanted = count_threads(argv, resolve(document, "/recipe/env") or {})
+        # Without its own option, such a renderer takes every core of the machine that it ran on.
+        if threads != wanted and not find_renderer(argv).threads:
+            yield f"/environment/threads is {threads}, and the recipe gives {wanted}"
+
+
+def check_imports(facts: AssetFacts) -> Iterator[GateRow]:
+    """Check that a file says what is said to be imported from it, and the asset itself nothing else."""
+    document, wrong, count = to_document(facts.log), [], 0
+    for pointer, each in _list_evidence(facts):
+        said = resolve(document, pointer)
+        source, own = facts.imports.get(each.file or ""), facts.imports.get(facts.own_name)
+        if each.level is not EvidenceLevel.IMPORTED or isinstance(said, dict) or source is None:
+            continue
+        if each.sha256 != source.sha256:
+            continue
+        count += 1
+        found = list(source.find_values(pointer))
+        if not any(_is_same(said, value) for value in found):
+            has = f"has {short(found[0])}" if found else "does not say it"
+            wrong.append(f"{pointer} is {short(said)}, and {each.file} {has}")
+        elif own is not None and (others := list(own.find_values(pointer))) and said not in others:
+            wrong.append(f"{pointer} is {short(said)}, and the asset itself has {short(others[0])}")
+    if count:
+        more = f"; and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+        right = f"{pluralize(count, 'value')} as imported"
+        fix = f"import it anew: twice asset import FILE --into {facts.sidecar}; or declare it"
+        yield facts.judge("imported", right, "; ".join(wrong[:3]) + more, fix)
 
 
 def _is_same(said: Any, recorded: Any) -> bool:

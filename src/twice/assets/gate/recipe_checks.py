@@ -62,6 +62,10 @@ def check_recipe(facts: AssetFacts) -> Iterator[GateRow]:
     if own:
         fix = "record what makes it, or mark the asset: promise.mode non-deterministic"
         yield facts.red("recipe-reads", f"its input {own[0]} is the asset itself", fix)
+    if facts.copies:
+        fix = "log what made that file; this recipe only writes it into another one"
+        wrong = f"its input {facts.copies[0]} has the asset's own pixels or samples"
+        yield facts.yellow("recipe-reads", wrong, fix)
     gone = [path for path in inputs if facts.inputs.get(path) is None]
     changed = [path for path in inputs if facts.inputs.get(path) not in {None, inputs[path]}]
     if changed:

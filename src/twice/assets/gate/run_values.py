@@ -23,8 +23,9 @@ from twice.errors import TwiceError
 from twice.foundation.digests import Algorithm, digest_bytes
 
 WATCHED_FORMAT: Final = "twice.asset-render/1"
-_FOLDER: Final = re.compile("^[{](?:program|folder)[}]/")
+_FOLDER: Final = re.compile("^[{](program|folder)[}]/")
 """The folder of the command has a name of its own where the script lies in another."""
+_DEVICE: Final = re.compile("/dev/(?:u?random|hwrng)")
 _UNGOVERNED: Final = ("clock.", "entropy.", "process.start", "network.")
 
 
@@ -38,6 +39,7 @@ class RunValues:
         read: digests of the files that it read there and did not write.
         reads: how often it read a clock, drew from the system's entropy, started a program or connected, by operation,
             and which files it read that no input names.
+        libraries: those whose versions a record has if they are installed; none of a watched program.
         is_watched: whether the program was watched from outside alone.
         trouble: why the record cannot be read; "" where it can.
     """
@@ -46,6 +48,7 @@ class RunValues:
     written: Mapping[str, str] = field(default_factory=dict)
     read: Mapping[str, str] = field(default_factory=dict)
     reads: Mapping[str, int] = field(default_factory=dict)
+    libraries: frozenset[str] = frozenset()
     is_watched: bool = False
     trouble: str = ""
 
@@ -77,12 +80,15 @@ def read_run(path: Path) -> RunValues:
     if isinstance(program, dict) and program.get("version"):
         name = Path(str(argv[0])).name
         values |= {"/model/name": name, "/model/version": program["version"]}
+        values |= {"/audio/export/encoder": name, "/audio/export/version": program["version"]}
         values[f"/environment/packages/{escape(name)}"] = program["version"]
-    return RunValues(values, written, is_watched=True)
+    devices = Counter(f"the file {each}" for part in argv for each in _DEVICE.findall(str(part)))
+    return RunValues(values, written, reads=devices, is_watched=True)
 
 
 def _read_recorded(path: Path) -> RunValues:
     from twice.recorder.effects import ops
+    from twice.recorder.environment.libraries import LIBRARIES
     from twice.recorder.runrecord import RunRecord
 
     program: Any
@@ -92,26 +98,34 @@ def _read_recorded(path: Path) -> RunValues:
         events = [*run.strict_reads(), *run.lenient_reads(), *chain(*run.actor_reads().values())]
         identity, program, seed = run.identity, run.recorded_program.to_json(), run.seed.value
     names = {each.number: each.name for each in vars(ops).values() if isinstance(each, ops.Op)}
+    target = program["target"]
+    is_script = program["kind"] == "script"
+    beside = f"{Path(target).parent}/".removeprefix("./") if is_script else ""
+
+    def to_own(path: str) -> str:
+        return _FOLDER.sub(lambda found: beside if found[1] == "program" else "", path)
+
     written: dict[str, str] = {}
     read: dict[str, str] = {}
     reads: Counter[str] = Counter()
     for number, said in cast("list[tuple[int, Any]]", events):
         name = names.get(number, "")
         if name == "files.written":
-            written[_FOLDER.sub("", said[0])] = said[1][1]
+            written[to_own(said[0])] = said[1][1]
         elif name == "files.read" and _FOLDER.match(said[0]) and said[1][0] == "read":
-            at = _FOLDER.sub("", said[0])
+            at = to_own(said[0])
             read |= {} if at in written else {at: said[1][1]}
         elif name.startswith(_UNGOVERNED):  # Something but seed and inputs can decide a result.
             reads[name] += 1
         elif name == "files.read" and is_outside(str(said[0])):
             reads[f"the file {said[0]}"] += 1
-    machine, code, target = identity["environment"], identity["code"]["files"], program["target"]
+    machine, code = identity["environment"], identity["code"]["files"]
     digests = {name: digest.removeprefix("sha256:") for name, digest in code.items()}
     system, cpu, variables = machine["os"], machine["cpu"], identity["surroundings"]["variables"]
-    start = [target] if program["kind"] == "script" else ["-m", target]
+    start = [target] if is_script else ["-m", target]
     versions = {"python": machine["python"]["version"], **machine["libraries"]}
-    given = {each["name"]: each["value"] for each in variables if each["source"] == "explicit"}
+    # Of a secret the record has the name alone.
+    given = {e["name"]: e.get("value", "***") for e in variables if e["source"] == "explicit"}
     surroundings = {"/environment/locale": "LC_ALL", "/environment/timezone": "TZ"}
     values = {
         "/seed/effective": str(seed),
@@ -123,9 +137,11 @@ def _read_recorded(path: Path) -> RunValues:
         **({} if machine["gpu"] else {"/environment/gpu": {}}),
         "/environment/os": f"{system['system']} {system['release']}, {system['libc']}",
         **{at: given[name] for at, name in surroundings.items() if name in given},
+        "/audio/export/encoder": "python",
+        "/audio/export/version": machine["python"]["version"],
         "/environment/cpu/arch": cpu["arch"],
         **({"/environment/cpu/model": cpu["model"]} if cpu.get("model") else {}),
         "/environment/cpu/features": list(cpu["features"]),
         **{f"/environment/packages/{escape(name)}": version for name, version in versions.items()},
     }
-    return RunValues(values, written, read, reads)
+    return RunValues(values, written, read, reads, LIBRARIES)

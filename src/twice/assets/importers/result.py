@@ -95,6 +95,14 @@ class Imported:
     not_understood: tuple[Unparsed, ...]
     other: Mapping[str, Mapping[str, Value]]
 
+    def find_values(self, pointer: str) -> Iterator[Value]:
+        """Yield the value of a field, or each candidate of one that is ambiguous; none that the file does not say."""
+        if pointer in self.values:
+            yield self.values[pointer]
+        for each in self.ambiguities:
+            if each.pointer == pointer:
+                yield from each.candidates
+
 
 class _Statement(NamedTuple):
     part: int  # Chunks may share a name; parts count them.

@@ -60,6 +60,7 @@ _STRING: Final = re.compile(
 )  # of PDF
 _STRING_ESCAPE: Final = re.compile(rb"\\(?:([0-7]{1,3})|\r?\n|(.))", re.DOTALL)
 _TAG: Final = re.compile(rb"<[!/a-zA-Z][^<>]{0,512}+>")
+_ESCAPED: Final = re.compile(rb"\\+(?=[:=\"'])")  # In properties, and in texts within texts.
 _LOOKALIKES: Final = str.maketrans(
     dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff")
     | dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " ")
@@ -239,12 +240,12 @@ def _decode_escapes(data: bytes) -> Iterator[DecodedLayer]:
 
 
 def _show(data: bytes, places: dict[bytes, list[int]]) -> Iterator[DecodedLayer]:
-    """Yield text as a reader sees it: without tags, with plain blanks and letters."""
-    words = places if b"</" in data else _ODD
+    """Yield text as a reader sees it: without tags and escapes, with plain blanks and letters."""
+    words = places if b"</" in data or _ESCAPED.search(data) else _ODD
     at = chain.from_iterable(places.get(word, ()) for word in words)
     for start, end in merge_spans((each - _AROUND, each + _AROUND) for each in at):
         text = data[start:end]
-        shown = _TAG.sub(b"", text)
+        shown = _ESCAPED.sub(b"", _TAG.sub(b"", text))
         if not shown.isascii():
             shown = shown.decode("utf-8", "replace").translate(_LOOKALIKES).encode()
         if shown != text:

@@ -80,6 +80,8 @@ def load_known_values(files: list[Path], folders: list[Path]) -> KnownValues:
         LeaksRefused: E-LEAKS-001, a file cannot be read, or is not text.
     """
     found = [each for path in files for each in _read_file(path)]
+    if files and not found:
+        raise _refuse_empty(files[0], "value")
     assets: set[object] = set()
     for folder in folders:
         if not folder.is_dir():
@@ -88,7 +90,10 @@ def load_known_values(files: list[Path], folders: list[Path]) -> KnownValues:
                 "Expected a folder with determinism logs.",
                 "Name the hot store: twice asset leaks build --logs hot",
             )
-        for path in sorted(folder.rglob("*.json")):
+        logs = sorted(folder.rglob("*.json"))
+        if not logs:
+            raise _refuse_empty(folder, "log")
+        for path in logs:
             log = _read_json(path)
             asset = log.get("asset") if isinstance(log, dict) else None
             assets.add(asset.get("file") if isinstance(asset, dict) else None)
@@ -108,12 +113,20 @@ def load_known_values(files: list[Path], folders: list[Path]) -> KnownValues:
     return KnownValues(values, short)
 
 
+def _refuse_empty(path: Path, what: str) -> LeaksRefused:
+    return LeaksRefused(
+        f"There is no {what} in {path}: nothing would be looked for.",
+        "Expected at least one.",
+        "Name another one: twice asset leaks build --known values.txt --logs hot",
+    )
+
+
 def _read_text(path: Path) -> str:
     try:
         if path.stat().st_size > _FILE_MAX:
             why = f"it is larger than {_FILE_MAX >> 20} MiB"
         else:
-            return path.read_text(encoding="utf-8")
+            return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         why = error.strerror or str(error)
     except UnicodeDecodeError:
@@ -139,14 +152,21 @@ def _read_json(path: Path) -> object:
 def _read_file(path: Path) -> Iterator[tuple[str, str]]:
     if path.suffix == ".json":
         data = _read_json(path)
-        if isinstance(data, list) and all(isinstance(each, str | int) for each in data):
-            yield from ((str(each), path.name) for each in data)
-        else:
-            yield from _read_log(data, path.name)
+        is_log = isinstance(data, dict) and str(data.get("format", "")).startswith("twice.")
+        yield from _read_log(data, path.name) if is_log else _list_values(data, path.name)
         return
     for line in _read_text(path).splitlines():
         if line.strip() and not line.startswith("#"):
             yield line.strip(), path.name
+
+
+def _list_values(data: object, where: str) -> Iterator[tuple[str, str]]:
+    """Yield every text and number of a JSON document that is no log."""
+    if isinstance(data, dict | list):
+        for each in data.values() if isinstance(data, dict) else data:
+            yield from _list_values(each, where)
+    elif data is not None and not isinstance(data, bool):
+        yield str(data), where
 
 
 def _read_log(log: object, where: str) -> Iterator[tuple[str, str]]:

@@ -48,7 +48,7 @@ class LeakRule:
         reach: bytes that a match may begin before one of the words, and end behind its beginning.
         metadata_only: whether it counts in metadata alone.
         is_secret: whether the excerpt is starred.
-        yields_to_games: whether it does not count among the words of games, unless beside other technique.
+        yields_to: the words (of games, of routes) among which it does not count, unless beside other technique.
     """
 
     id: str
@@ -61,7 +61,7 @@ class LeakRule:
     reach: tuple[int, int]
     metadata_only: bool
     is_secret: bool
-    yields_to_games: bool
+    yields_to: str
 
     @classmethod
     def load(cls, row: Mapping[str, Any]) -> LeakRule:
@@ -72,7 +72,7 @@ class LeakRule:
             row["id"], row["title"], Severity[row["severity"].upper()], _TABLE["remedies"].get(remedy, remedy),
             tuple(word.encode() for word in _expand(row.get("near", "")).split("|")),
             _compile(row.get("patterns", [])), _compile(row.get("weak", [])), (before, behind),
-            "metadata_only" in row, "is_secret" in row, "yields_to_games" in row,
+            "metadata_only" in row, "is_secret" in row, row.get("yields_to", ""),
         )  # fmt: skip
 
     def find(
@@ -88,15 +88,15 @@ class LeakRule:
                         yield found.span()
 
     def _counts(self, lowered: bytes, found: re.Match[bytes], *, is_weak: bool) -> bool:
-        if not (is_weak or self.yields_to_games):
+        if not (is_weak or self.yields_to):
             return True
         start, end = found.span()
         around = lowered[max(start - _AROUND, 0) : start] + b"\n" + lowered[end : end + _AROUND]
         if _WORDS["technique"].search(around):
             return True
-        if self.yields_to_games and _WORDS["games"].search(around):
+        if self.yields_to and _WORDS[self.yields_to].search(around):
             return False
-        return not is_weak or (self.yields_to_games and bool(_WORDS["settings"].search(around)))
+        return not is_weak or bool(self.yields_to and _WORDS["settings"].search(around))
 
 
 _WORDS: Final = {name: re.compile(_expand(said).encode()) for name, said in _TABLE["words"].items()}

@@ -31,6 +31,7 @@ from twice.assets.media.sniff import decoding, load_library
 _TEXT_MAX: Final = 16 << 20  # bytes of one field
 _OBJECTS_MAX: Final = 50_000  # of a PDF
 _CODED: Final = frozenset({"exif", "jfif", "adobe", "transparency"})  # read below, or no text
+_CODECS: Final = frozenset({"/DCTDecode", "/JPXDecode"})  # of pictures within a PDF
 _PDF_MAX: Final = 256 << 20
 
 
@@ -157,10 +158,13 @@ def _read_pdf(file: BinaryIO, budget: UnpackBudget) -> Iterator[Part]:
             break
         try:
             found = reader.get_object(number)
+            is_stream = isinstance(found, library.generic.StreamObject)
+            filters = found.get("/Filter") if is_stream else None
         except Exception:  # noqa: BLE001, S112 - One object that is not there hides no other.
             continue
-        is_stream = isinstance(found, library.generic.StreamObject)
-        if not is_stream or found.get("/Subtype") == "/Image":
+        # A picture in one packing stands in the file as it is, or has pixels alone.
+        is_wrapped = isinstance(filters, list) and len(filters) > 1 and filters[-1] in _CODECS
+        if not is_stream or (found.get("/Subtype") == "/Image" and not is_wrapped):
             continue
         try:
             data = bytes(found.get_data())

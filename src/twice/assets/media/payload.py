@@ -45,11 +45,21 @@ DEPTHS: Final = {
 }  # fmt: skip
 """Bits of a sample, by soundfile's name of its form; other forms are coded."""
 
+_SAMPLED: Final = frozenset({Format.WAV, Format.AIFF, Format.FLAC})
 _PACKETED: Final = frozenset(
     {Format.OGG, Format.MPEG, Format.AAC, Format.MP4, Format.MATROSKA, Format.AVI}
 )
 _FRAMES: Final = 1 << 16  # of samples that are in memory at once
 _DURATION_MAX_S: Final = 1e9  # that a log holds
+
+
+def list_methods(kind: Format) -> tuple[str, ...]:
+    """Return the methods by which payloads of a format are digested."""
+    if kind in PLUGINS:
+        return ("pixels-rgba8/1", "pixels-rgba16/1", "pixels-raw/1")
+    if kind in _SAMPLED:
+        return ("pcm/1", PACKETS)
+    return (PACKETS,) if kind in _PACKETED else (NO_PAYLOAD,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,7 @@ def digest_open_file(file: BinaryIO, name: str) -> PayloadDigest:
     try:
         if kind in PLUGINS:
             method, digest, measured = _digest_pixels(file)
-        elif kind in {Format.WAV, Format.AIFF, Format.FLAC}:
+        elif kind in _SAMPLED:
             method, digest, measured = _digest_samples(file)
         elif kind in _PACKETED:
             method, digest, measured = _digest_packets(file)

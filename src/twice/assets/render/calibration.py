@@ -24,8 +24,7 @@ from twice.assets.log.models import AssetKind
 from twice.assets.media.measure import digest_file
 from twice.assets.media.payload import digest_payload
 from twice.assets.media.similarity import explain_loose_limits, merge_worst
-from twice.assets.render.command import RenderJob
-from twice.assets.render.provenance import find_renderer
+from twice.assets.render.command import RenderJob, find_renderer
 from twice.assets.render.recipe import RerenderOptions, find_obstacle, prepare_job
 from twice.assets.render.rerender import ProgressCallback, Rerender, compare_files
 from twice.assets.render.runner import render
@@ -138,8 +137,8 @@ def with_threads(job: RenderJob, threads: int) -> RenderJob:
     return replace(job, argv=argv, env={**job.env, **dict.fromkeys(THREAD_CAPS, str(threads))})
 
 
-def write_limits(found: Calibration) -> int:
-    """Put proposed limits into a log that promises tolerance, and return the number of the new revision.
+def write_limits(found: Calibration, when: str) -> int:
+    """Put proposed limits into a log that promises tolerance, at an instant; return the number of the new revision.
 
     Raises:
         UsageError: E-USE-001, nothing is proposed, or the log promises more than tolerance.
@@ -152,10 +151,12 @@ def write_limits(found: Calibration) -> int:
         raise UsageError(
             f"No limits were written into {found.log}: {why}.",
             "Expected a promise of tolerance, and repeats that differ. A promise is not weakened by the way.",
-            "Seal it with the grade that is meant: --set promise.grade=GRADE --revise",
+            f"Seal it with the grade that is meant: twice asset seal ASSET --log {found.log} --set promise.grade=GRADE --revise",
         )
     profile = {"name": NAME, "limits": found.limits}
-    said = {"level": "recorded", "record": f"twice asset calibrate, {pluralize(found.runs, 'run')}"}
+    # A calibration leaves no record that a gate could read.
+    who = f"twice asset calibrate, {pluralize(found.runs, 'run')}"
+    said = {"level": "declared", "who": who, "when": when}
     return _write_revision(
         found.log,
         promise={**document["promise"], "profile": profile},

@@ -17,7 +17,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from twice.assets.store.store import Store
 from twice.errors import UsageError
@@ -37,6 +38,46 @@ TIMEOUT_S: Final = 600.0
 _PYTHON: Final = re.compile(r"python(3(\.[0-9]+)?)?")
 _SYSTEM: Final = ("/etc", "/proc", "/sys", "/dev", "/lib", "/lib64", "/usr/lib", "/usr/local/lib")
 """Where a system keeps its own; nobody gives these to a rendering."""
+
+
+_IN_SCENE: Final = "seeds stand in the scene, which is an input by digest"
+
+
+class Renderer(NamedTuple):
+    """One kind of program: why it takes no seed, what sounds, and what its option for threads begins with."""
+
+    seedless: str = ""
+    source: str = "synthesis"
+    threads: str = ""
+
+
+RENDERERS: Final[Mapping[str, Renderer]] = MappingProxyType({
+    "fluidsynth": Renderer("fluidsynth draws no random numbers", "instrument"),
+    "espeak-ng": Renderer("espeak-ng takes no seed", "voice"),
+    "povray": Renderer(_IN_SCENE, threads="+WT"),
+    "blender": Renderer(_IN_SCENE, threads="--threads="),
+    "ffmpeg": Renderer(),
+    "sox": Renderer(),
+    "timidity": Renderer("timidity takes no seed", "instrument"),
+    "inkscape": Renderer("inkscape takes no seed"),
+    "rsvg-convert": Renderer("rsvg-convert takes no seed"),
+})  # fmt: skip
+"""The programs whose arguments are known; none of them has a generative model."""
+
+
+def find_renderer(argv: Sequence[str]) -> Renderer:
+    """Return what is known of a command's program; of one that is not listed, nothing."""
+    return RENDERERS.get(Path(argv[0]).name, Renderer())
+
+
+def count_threads(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Count the threads that a command renders with: its own option, every core, or the variable."""
+    option = find_renderer(argv).threads
+    if option:
+        said = [part.removeprefix(option) for part in argv if option in part]
+        return int(said[-1]) if said and said[-1].isdecimal() else os.cpu_count() or 1
+    variable = env.get("OMP_NUM_THREADS", "")
+    return int(variable) if variable.isdecimal() and int(variable) else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,15 +24,15 @@ from twice.assets.log.io import Problem, escape, examine, to_document
 from twice.assets.log.kinds import Fault
 from twice.assets.log.models import FORMAT, Asset, DeterminismLog
 from twice.assets.media.measure import digest_file
-from twice.assets.render.command import OUTSIDE, RenderJob, is_recordable
-from twice.assets.render.provenance import (
+from twice.assets.render.command import (
+    OUTSIDE,
     RENDERERS,
-    ask_version,
+    RenderJob,
     count_threads,
-    describe_environment,
     find_renderer,
-    list_packages,
+    is_recordable,
 )
+from twice.assets.render.provenance import ask_version, describe_environment, list_packages
 from twice.assets.store.seal import merge_documents
 from twice.assets.store.store import Store
 from twice.errors import UsageError

@@ -9,15 +9,13 @@ Invariant: asking changes nothing: each question is one short run without input,
 from __future__ import annotations
 
 import ast
-import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from twice.assets.render.command import PATH
 from twice.assets.render.runner import run_program
@@ -26,35 +24,7 @@ from twice.recorder.environment.fingerprint import measure
 _VERSION: Final = re.compile(r"(?<![0-9.])[0-9]+(?:\.[0-9]+)+[0-9A-Za-z.+~-]*")
 _ASKED_S: Final = 20.0
 _PRINTED_BYTES: Final = 1 << 16
-_IN_SCENE: Final = "seeds stand in the scene, which is an input by digest"
 _ALWAYS: Final = "numpy"
-
-
-class Renderer(NamedTuple):
-    """One kind of program: why it takes no seed, what sounds, and what its option for threads begins with."""
-
-    seedless: str = ""
-    source: str = "synthesis"
-    threads: str = ""
-
-
-RENDERERS: Final[Mapping[str, Renderer]] = MappingProxyType({
-    "fluidsynth": Renderer("fluidsynth draws no random numbers", "instrument"),
-    "espeak-ng": Renderer("espeak-ng takes no seed", "voice"),
-    "povray": Renderer(_IN_SCENE, threads="+WT"),
-    "blender": Renderer(_IN_SCENE, threads="--threads="),
-    "ffmpeg": Renderer(),
-    "sox": Renderer(),
-    "timidity": Renderer("timidity takes no seed", "instrument"),
-    "inkscape": Renderer("inkscape takes no seed"),
-    "rsvg-convert": Renderer("rsvg-convert takes no seed"),
-})  # fmt: skip
-"""The programs whose arguments are known; none of them has a generative model."""
-
-
-def find_renderer(argv: Sequence[str]) -> Renderer:
-    """Return what is known of a command's program; of one that is not listed, nothing."""
-    return RENDERERS.get(Path(argv[0]).name, Renderer())
 
 
 def ask_version(program: Path) -> str:
@@ -71,16 +41,6 @@ def ask_version(program: Path) -> str:
             if word in line.lower() and found is not None:
                 return found.group()
     return ""
-
-
-def count_threads(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Count the threads that a command renders with: its own option, every core, or the variable."""
-    option = find_renderer(argv).threads
-    if option:
-        said = [part.removeprefix(option) for part in argv if option in part]
-        return int(said[-1]) if said and said[-1].isdecimal() else os.cpu_count() or 1
-    variable = env.get("OMP_NUM_THREADS", "")
-    return int(variable) if variable.isdecimal() and int(variable) else 1
 
 
 def describe_environment(

@@ -90,6 +90,8 @@ def find_obstacle(log: DeterminismLog) -> str:
         return f"it has no recipe: {recipe.reason}"
     if recipe is None or not recipe.argv or recipe.output is None:
         return "it has no recipe"
+    if any("***" in each for each in (*recipe.argv, *(recipe.env or {}).values())):
+        return "a secret of its recipe is blanked: record it without one"
     program = recipe.argv[0]
     is_here = is_recordable(recipe.argv) or program.startswith("./") or find_program(program)
     return "" if is_here else f"{program} is not installed here"

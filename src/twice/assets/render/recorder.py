@@ -2,15 +2,17 @@
 
 What it is not: a seal. The draft says what is known; ``twice asset seal`` holds it against the file.
 
-Invariant: nothing is put into the store before the command has ended well and nothing is missing, and an asset that is
-replaced is whole at every moment.
+Invariant: nothing is put into the store before the command has ended well and nothing is missing; then all of it is, or
+nothing, and an asset that is replaced is whole at every moment.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,10 +26,12 @@ from twice.assets.render.draft import Declarations, RenderDraft
 from twice.assets.render.recipe import remember_recipe
 from twice.assets.render.runner import Rendering, render
 from twice.assets.store.checkpoint import to_text
+from twice.assets.store.seal import blank_secrets
 from twice.assets.store.store import Store
-from twice.errors import OutputExists
+from twice.errors import OutputExists, OutputUnwritable
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.printable import pluralize
+from twice.recorder.redaction.redaction import Redaction
 from twice.writing import make_folder, write
 
 RECORDS: Final = "records"
@@ -151,31 +155,63 @@ def _store(
 ) -> Iterator[RecordedRender]:
     """Put assets, drafts and what is known of the run into the store: its run record, else what was watched."""
     measured = {name: measure_file(run.folder / name) for name in outputs}
+    secrets = {**os.environ, **draft.job.env}
     if run.record is not None:
         data, suffix = run.record.read_bytes(), ".twice"
     else:
         document = {
             "format": "twice.asset-render/1",
-            "argv": list(draft.job.argv),
+            "argv": Redaction(variables=secrets).arguments(list(draft.job.argv), "recipe"),
             "program": {"path": str(draft.program), "version": draft.version},
             "outputs": {name: about.file_sha256 for name, about in measured.items()},
             "took_s": round(run.took_s, 3),
-            "said": run.printed,
+            "said": Redaction(variables=secrets).value(run.printed, "record"),
         }
         data, suffix = to_text(document), ".render.json"
     sha256 = digest_bytes(data, Algorithm.SHA256).hex
     # Its digest is in its name, so that the record of an earlier render stays.
     record = f"{RECORDS}/{Path(outputs[0]).name}.{sha256[:12]}{suffix}"
-    make_folder(store.root / RECORDS)
-    write(store.root / record, data)
     is_watched = run.record is None and looks_python(draft.job.argv)
+    files: list[tuple[Path, bytes | Path]] = [(store.root / record, data)]
+    done = []
     for name, about in measured.items():
         asset, path = store.root / name, store.root / (name + DRAFT_SUFFIX)
         log = draft.draft_log(name, about, {"record": record, "sha256": sha256})
-        make_folder(asset.parent)
-        with (run.folder / name).open("rb") as file:
-            # In pieces; the old file or the new one is there at every moment.
-            write(asset, iter(partial(file.read, 1 << 20), b""))
-        write(path, (json.dumps(log, indent=2, ensure_ascii=False) + "\n").encode())
+        log, _ = blank_secrets(log, secrets)
+        text = (json.dumps(log, indent=2, ensure_ascii=False) + "\n").encode()
+        files += [(asset, run.folder / name), (path, text)]
+        done.append((log, asset, path))
+    _place(files)
+    for log, asset, path in done:
         own = remember_recipe(log)
         yield RecordedRender(asset, path, store.root / record, own, run.read, is_watched)
+
+
+def _place(files: Sequence[tuple[Path, bytes | Path]]) -> None:
+    """Put bytes, or copies of files, at paths: all or none, since each lies whole beside its place first."""
+    asides: list[tuple[Path, Path]] = []
+    try:
+        for path, data in files:
+            if path.is_dir():
+                raise OutputUnwritable(
+                    f"{path} is a folder.",
+                    "Expected a place for a file.",
+                    "Move the folder, or choose another name; nothing was changed.",
+                )
+            make_folder(path.parent)
+            target = Path(os.path.realpath(path))
+            aside = target.with_name(f".{os.urandom(8).hex()}.{target.name}")
+            asides.append((aside, target))
+            if isinstance(data, bytes):
+                write(aside, data)
+                continue
+            with data.open("rb") as file:
+                write(aside, iter(partial(file.read, 1 << 20), b""))
+            if target.exists():
+                aside.chmod(target.stat().st_mode & 0o7777)
+        for aside, target in asides:
+            aside.replace(target)
+    finally:
+        for aside, _ in asides:
+            with suppress(OSError):
+                aside.unlink()

@@ -21,23 +21,30 @@ from twice.foundation.printable import pluralize
 
 FOLDER: Final = "checkpoints"
 FORMAT: Final = "twice.asset-checkpoint/1"
+_SUFFIX: Final = ".checkpoint.json"
 
 
 def checkpoint_path(store: Store, work_unit: str) -> Path:
     """Return where the checkpoint of a work unit lies."""
-    return store.root / FOLDER / f"{work_unit}.checkpoint.json"
+    return store.root / FOLDER / f"{work_unit}{_SUFFIX}"
 
 
-def read_checkpoint(store: Store, work_unit: str) -> Mapping[str, str] | None:
-    """Return the digests that a checkpoint names, by log id; none if it cannot be read, None if it is not there."""
-    path = checkpoint_path(store, work_unit)
-    if not path.exists():
-        return None
-    try:
-        logs = parse(read_bytes(path), str(path))["payload"]["data"]["details"]["determinism_logs"]
-        return {str(each["log_id"]): str(each["log_digest"]) for each in logs}
-    except (TwiceError, KeyError, TypeError):
-        return {}
+def read_checkpoints(store: Store) -> dict[str, dict[str, tuple[str, str]]]:
+    """Return what each checkpoint names, by work unit and log id: the digest, and the sidecar from the store's root.
+
+    The unit is the one that stands inside, whatever the file is called. A file that cannot be read names nothing.
+    """
+    found: dict[str, dict[str, tuple[str, str]]] = {}
+    for path in sorted((store.root / FOLDER).glob(f"*{_SUFFIX}")):
+        try:
+            document = parse(read_bytes(path), str(path))
+            unit = str(document["context"]["tu"])
+            logs = document["payload"]["data"]["details"]["determinism_logs"]
+            named = {str(e["log_id"]): (str(e["log_digest"]), str(e.get("log"))) for e in logs}
+        except (TwiceError, KeyError, TypeError, AttributeError):
+            unit, named = path.name.removesuffix(_SUFFIX), {}
+        found.setdefault(unit, {}).update(named)
+    return found
 
 
 def format_checkpoint(

@@ -59,9 +59,25 @@ def remove_note(data: bytes) -> bytes:
         head, *parts, rest = _split(data)
     except _DAMAGE:
         return data
-    note, at = {_PNG: (_PNG_NOTE, 4), b"fLaC": (_FLAC_NOTE, 4)}.get(head, (_WAV_NOTE, 0))
-    kept = [each for each in parts if not each.startswith(note, at)]
+    kept = [each for each in parts if not _is_note(head, each)]
     return data if kept == parts else _join(head, kept, rest)
+
+
+def read_note(data: bytes) -> bytes:
+    """Return the text that was put into a file; b"" if it holds none."""
+    try:
+        head, *parts, _ = _split(data)
+    except _DAMAGE:
+        return b""
+    note = next((each for each in parts if _is_note(head, each)), b"")
+    if head == _PNG:
+        return note[4 + len(_PNG_NOTE) + 4 : -4]
+    return note[8:]
+
+
+def _is_note(head: bytes, part: bytes) -> bool:
+    note, at = {_PNG: (_PNG_NOTE, 4), b"fLaC": (_FLAC_NOTE, 4)}.get(head, (_WAV_NOTE, 0))
+    return part.startswith(note, at)
 
 
 def _split(data: bytes) -> list[bytes]:

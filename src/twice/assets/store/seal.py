@@ -148,6 +148,7 @@ def write_log(path: Path, document: Mapping[str, Any]) -> None:
         OutputUnwritable: E-OUTPUT-002, the store does not take it.
     """
     store = find_store(path.parent) if path.name.endswith(SUFFIX) else None
+    document, _ = blank_secrets(document, {})
     if store is None or "revision" not in document:
         write(path, canonical_document(document))
         return
@@ -293,7 +294,7 @@ def _refuse_overwrite(
         raise OutputExists(
             f"{sidecar} is there already, and says something else.",
             "Expected a log that is new, or the next revision of that one.",
-            "Supersede it: add --revise",
+            "Supersede it: twice asset seal ASSET --log DRAFT --revise",
         )
 
 

@@ -75,7 +75,10 @@ def open_store(root: Path, public: tuple[Path, ...] = ()) -> Store:
     except (OSError, ValueError) as error:
         why = str(error)
     trees, defaults = said.get("public", []), said.get("defaults", {})
-    if not why and said.get("format") != FORMAT:
+    unknown = sorted(said.keys() - {"format", "public", "defaults"})
+    if unknown:
+        why = f"it has {unknown[0]!r}, which means nothing here"
+    elif not why and said.get("format") != FORMAT:
         why = f"its format is {said.get('format')!r}"
     elif not isinstance(trees, list) or not all(isinstance(each, str) for each in trees):
         why = "public is no list of folders"

@@ -29,6 +29,7 @@ from typing import Annotated
 from twice.cli.console import Status
 from twice.cli.group import has_wing
 from twice.cli.options import (
+    RECORD,
     AsJson,
     argument,
     build_command,
@@ -47,7 +48,7 @@ from twice.foundation.printable import pluralize
 
 @build_command
 def command(
-    records: Annotated[tuple[Path, ...], argument(metavar="RECORD RECORD")],
+    records: Annotated[tuple[Path, ...], argument(metavar="RECORD RECORD", type=RECORD)],
     anyway: Annotated[bool, option("--anyway", "though seed, code or config differ")],
     confirm: Annotated[bool, option("--confirm", "try causes by experiment")],
     no_lines: Annotated[bool, option("--no-lines", "read logs only, execute nothing")],

@@ -2,13 +2,15 @@
 
   twice ls
   twice ls runs archive -v
+  twice ls s3://bucket/runs
   twice ls runs --where "seed < 100 and result = 'FAIL'"
   twice ls --json
 
 Torn and damaged records are listed as such; other files are named with -v only.
 
 The condition of --where is SQL over what --json prints of each record. It needs twice[catalogue], which keeps what it
-read in the folder, under .twice-catalogue, so that the next question opens new and changed records only.
+read in the folder, under .twice-catalogue, so that the next question opens new and changed records only. Where the folder
+takes no files, or is in an object store, it keeps that in the cache of the account.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from twice.cli.console import show_progress
-from twice.cli.options import AsJson, Limit, argument, build_command, option
+from twice.cli.options import RECORD, AsJson, Limit, argument, build_command, option
 from twice.cli.output import align, limit_rows, print_beside, tell
 from twice.errors import RecordForeign
 from twice.foundation.printable import printable
@@ -38,7 +40,7 @@ _HEAD: Final[tuple[str, ...]] = (
 
 @build_command
 def command(
-    folders: Annotated[tuple[Path, ...], argument(metavar="[FOLDER]...")],
+    folders: Annotated[tuple[Path, ...], argument(metavar="[FOLDER]...", type=RECORD)],
     where: Annotated[str | None, option("--where SQL", "those that a condition is true of")],
     verbose: Annotated[bool, option("-v, --verbose", "name the files skipped")],
     limit: Limit,
@@ -74,10 +76,8 @@ def command(
 
 def _ask(folders: Sequence[Path], where: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the rows of which a condition is true, by the catalogues of folders, and the files passed over."""
-    from twice.runs.catalogue import (
-        RecordCatalogue,
-        import_duckdb,
-    )  # the extra is for questions alone
+    # The extra is for questions alone.
+    from twice.runs.catalogue import RecordCatalogue, import_duckdb
     from twice.runs.record_query import select_rows
 
     import_duckdb()
@@ -89,4 +89,6 @@ def _ask(folders: Sequence[Path], where: str) -> tuple[list[dict[str, Any]], lis
         skipped += others
         if catalogue.failure is not None:
             print_beside(f"nothing is kept for the next question: {catalogue.failure.happened}")
+        elif catalogue.opened and catalogue.place.parent != catalogue.folder:
+            print_beside(f"the catalogue of {catalogue.folder} is kept in {catalogue.place}")
     return select_rows(tables, where), skipped

@@ -8,6 +8,7 @@ r"""Record a run of a program in a fresh process with pinned surroundings.
   twice record train.py:main --seed 1 --class statistical \
       --summary reward --epsilon 0.5 --n 30
   twice record train.py:main --seed 1 --summary reward:policy --epsilon 0.5
+  twice record train.py:main --seed 1 -o s3://bucket/runs/a.twice
 
 A function of a run is recorded tick by tick. A script, or a module with -m, runs unchanged as Python
 would run it; what stands after -- is its own.
@@ -21,12 +22,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from twice.cli.console import show_progress
-from twice.cli.options import AsJson, Quiet, build_command, option
+from twice.cli.options import RECORD, AsJson, Quiet, build_command, option
 from twice.cli.output import print_beside, print_json
 from twice.cli.policies import PolicyOptions
 from twice.cli.run_options import ProgramOptions, StartOptions
@@ -40,6 +42,7 @@ from twice.foundation.determinism_class import (
     parse_test,
 )
 from twice.foundation.printable import pluralize
+from twice.foundation.record_url import RecordUrl
 from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.program import Program
 from twice.recorder.program_spec import list_run_functions
@@ -49,6 +52,8 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.samples import read_sample, summary_of
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
+from twice.runs.places import open_executor
+from twice.worker.executor import Executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,7 @@ def command(
     start: Annotated[
         StartOptions, {"classes": "bit-exact, logical or statistical; or NAME=CLASS for one component"}
     ],
-    out: Annotated[Path | None, option("-o, --out FILE", "path of the record")],
+    out: Annotated[Path | None, option("-o, --out FILE", "path or URL of the record", type=RECORD)],
     force: Annotated[bool, option("--force", "replace an existing record")],
     promise: PredicateOptions,
     policies: PolicyOptions,
@@ -90,6 +95,8 @@ def command(
         "--on-full",
         "when the record cannot be written any more: go on without it, or end the program",
         [GO_ON, "stop"], default=GO_ON)],
+    on: Annotated[str | None, option(
+        "--on PLACE", "where the runs of a statistical sample are executed: local, ray, or ray://HOST:PORT")],
     quiet: Quiet,
     as_json: AsJson,
 ) -> int:  # fmt: skip
@@ -104,44 +111,76 @@ def command(
     )
     name = found.target if found.kind == "main" else Path(found.target).stem
     out = out or Path(f"{name}.twice")
-    refuse_existing(out, force=force, is_record=True)
-    variables = policies.environment()
+    variables, summary = policies.environment(), summary_of(setup.predicate)
     surroundings = for_recording(os.environ, explicit=variables)
-    summary = summary_of(setup.predicate)
     print_beside(*_introduce(setup, surroundings, summary))
-    with show_progress("sampling") as progress:
-        ended = record_program(
-            setup,
-            surroundings,
-            out,
-            force=force,
-            show=not quiet and not as_json,
-            stdin=True,
-            progress=progress,
-            on_full=on_full,
-        )
-    if as_json:
-        printed = _read_printed(out)
-        print_json({"format": "twice.recorded/1", "record": str(out), **ended, "printed": printed})
-    else:
-        print_beside(*_describe(found, ended, out, summary))
-    for place in still_in(out, {**os.environ, **variables}, Redaction(setup.redaction)):
-        print_beside(f"note: the record still contains a secret, {place}")
-    if ended["unread"] and ended["how"] == "completed":
-        keys = ", ".join(ended["unread"])
-        raise ConfigKeyUnused(
-            f"The program never read the configuration key {keys}.",
-            "Expected every key that is given to be one that the program knows.",
-            f"Check the spelling. The record {out} is complete and says so.",
-            keys=keys,
-        )
-    if setup.predicate.subsystems:
-        from twice.replayer.verify import require_known
+    with written_to(out, force=force) as written:
+        with (
+            show_progress("sampling") as progress,
+            _open_place(on, found, summary) as executor,
+        ):
+            ended = record_program(
+                setup,
+                surroundings,
+                written,
+                force=force,
+                show=not quiet and not as_json,
+                stdin=True,
+                progress=progress,
+                on_full=on_full,
+                executor=executor,
+            )
+        if as_json:
+            told = {"format": "twice.recorded/1", "record": str(out), **ended}
+            print_json({**told, "printed": _read_printed(written)})
+        else:
+            print_beside(*_describe(found, ended, out, written, summary))
+        for place in still_in(written, {**os.environ, **variables}, Redaction(setup.redaction)):
+            print_beside(f"note: the record still contains a secret, {place}")
+        if ended["unread"] and ended["how"] == "completed":
+            keys = ", ".join(ended["unread"])
+            raise ConfigKeyUnused(
+                f"The program never read the configuration key {keys}.",
+                "Expected every key that is given to be one that the program knows.",
+                f"Check the spelling. The record {out} is complete and says so.",
+                keys=keys,
+            )
+        if setup.predicate.subsystems:
+            from twice.replayer.verify import require_known
 
-        with RunRecord.open(out) as record:
-            require_known(setup.predicate, record)
+            with RunRecord.open(written) as record:
+                require_known(setup.predicate, record)
     code = int(ended["exit_code"])
     return code & 0xFF if exit_code else int(code != 0)
+
+
+@contextmanager
+def written_to(out: Path, *, force: bool) -> Iterator[Path]:
+    """Give the path of a file to record to: the output, or a file here whose bytes go to its URL."""
+    if isinstance(out, RecordUrl):
+        from twice.runs.upload import upload_record
+
+        with upload_record(out, force=force) as local:
+            print_beside(f"the run is written to {local.name} until {out} is whole")
+            yield local
+    else:
+        refuse_existing(out, force=force, is_record=True)
+        yield out
+
+
+def _open_place(
+    on: str | None, program: Program, summary: Summary | None
+) -> AbstractContextManager[Executor | None]:
+    """Open the place for the runs of a sample; E-USE-001 where there is no sample."""
+    if on is None:
+        return nullcontext()
+    if summary is None:
+        raise UsageError(
+            f"--on {on} was given, and {program} is one run, which is recorded here.",
+            "Expected --class statistical with it: the runs of a sample can be spread.",
+            "Many runs of one program: twice sweep",
+        )
+    return open_executor(on, None)
 
 
 def _introduce(setup: Setup, surroundings: Surroundings, summary: Summary | None) -> Iterator[str]:
@@ -166,7 +205,7 @@ def _read_printed(out: Path) -> dict[str, str]:
 
 
 def _describe(
-    program: Program, ended: Mapping[str, Any], out: Path, summary: Summary | None
+    program: Program, ended: Mapping[str, Any], out: Path, written: Path, summary: Summary | None
 ) -> Iterator[str]:
     """Say what was recorded, and why a record contains less than its maker may think."""
     code = f", exit code {ended['exit_code']}" if ended["how"] == "exit" else ""
@@ -175,7 +214,7 @@ def _describe(
     )
     yield (
         f"{done} {pluralize(ended['ticks'], 'tick')}, {pluralize(ended['points'], 'compare-point')}, {kept}"
-        f"{pluralize(out.stat().st_size, 'byte')}: {out} ({ended['how']}{code})"
+        f"{pluralize(written.stat().st_size, 'byte')}: {out} ({ended['how']}{code})"
     )
     if program.whole and ended["ticks"]:
         yield "note: a plain script: steps of its libraries are ticks; the rest of its state is not seen"
@@ -189,7 +228,7 @@ def _describe(
     if summary is not None:
         from twice.foundation.sample_size import describe_reached
 
-        with RunRecord.open(out) as record:
+        with RunRecord.open(written) as record:
             reached = describe_reached(summary, read_sample(record).values)
         if reached:
             yield f"sample: {reached}"

@@ -21,6 +21,7 @@ else 2 when any does not pass, or cannot be read, else 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Annotated
 from twice.cli.citations import cite
 from twice.cli.console import Status, show_progress
 from twice.cli.options import (
+    RECORD,
     AsJson,
     Informational,
     argument,
@@ -41,11 +43,13 @@ from twice.cli.output import print_beside, tell
 from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
 from twice.cli.several_records import PlaceOptions, find_records, verify_several
-from twice.errors import OutputUnwritable, UsageError
+from twice.errors import OutputUnwritable, TwiceError, UsageError
 from twice.foundation.printable import pluralize
 from twice.recorder.runrecord import RunRecord
+from twice.replayer.statistical import judges_samples_alone
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification
+from twice.runs.places import open_executor
 from twice.runs.verifications import VerifyOptions
 
 if TYPE_CHECKING:
@@ -84,7 +88,7 @@ class ReplayOptions:
 
 @build_command
 def command(
-    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True)],
+    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True, type=RECORD)],
     first: Annotated[int | None, option("--from T", "first tick")],
     last: Annotated[int | None, option("--to T", "last tick")],
     how: ReplayOptions,
@@ -106,9 +110,8 @@ def command(
     )
     refuse_without({"--report": report, "--test": test}, {"--diagnose": diagnose})
     require_free(test)
-    options = how.to_options()
-    paths = find_records(records)
-    if len(paths) > 1 or paths != [*records] or where != PlaceOptions():
+    options, paths = how.to_options(), find_records(records)
+    if not _is_alone(paths, records, where):
         _refuse_beside_several(paths, {
             "--from": first is not None, "--to": last is not None, "--keep": keep is not None, "--verbose": verbose,
             "--diagnose": diagnose,
@@ -119,7 +122,11 @@ def command(
     with trust.trusting(record):
         with RunRecord.open(record) as opened:
             cited, mismatches = cite(opened, judges_recorded_class=not how.classes)
-        with show_progress("verifying") as progress, show_progress("restoring") as restoring:
+        with (
+            show_progress("verifying") as progress,
+            show_progress("restoring") as restoring,
+            open_executor(where.on, where.jobs) if where.on else nullcontext() as executor,
+        ):
             statement = options.verify(
                 record,
                 cited,
@@ -129,6 +136,7 @@ def command(
                 first=first,
                 last=last,
                 keep=keep,
+                executor=executor,
             )
         text = statement.to_text(whole=verbose)
         if diagnose and (divergence := _diagnose(statement)) is not None:
@@ -141,7 +149,7 @@ def command(
 
         assessment = assess_divergence(statement.divergence)
         document, text = assessment.to_json(), assessment.to_markdown()
-    code = tell(document, [text], as_json=as_json, code=statement.exit_code)
+    tell(document, [text], as_json=as_json)
     if not no_statement:
         try:
             statement.write_beside()
@@ -149,7 +157,20 @@ def command(
             if not as_json:
                 raise
             print_beside(error)  # Whoever asked for JSON has the statement in hand.
-    return code
+    return statement.exit_code
+
+
+def _is_alone(paths: Sequence[Path], given: Sequence[Path], where: PlaceOptions) -> bool:
+    """Whether one record is verified by itself; in another place, only one whose sample's runs can be spread."""
+    if len(paths) > 1 or [*paths] != [*given] or where.journal:
+        return False
+    if where == PlaceOptions():
+        return True
+    try:
+        with RunRecord.open(paths[0]) as opened:
+            return judges_samples_alone(opened.setup.predicate)
+    except TwiceError:
+        return False
 
 
 def _refuse_beside_several(records: Sequence[Path], options: dict[str, bool]) -> None:

@@ -223,6 +223,7 @@ class Blobs:
             for begin, end in pairwise(accumulate(table.lengths, initial=0))
             for target in _split(view[begin:end], PAGE_BYTES)
         ]
+        self._pages.prefetch(pages)
         # In the order of the file, so that each block is opened once.
         for at in sorted(range(len(pages)), key=pages.__getitem__):
             page, target = pages[at], targets[at]

@@ -3,7 +3,7 @@
 It finds the blocks by the index, or by scanning where there is none.
 
 Invariant: nothing is believed about a file before its header's checksum stands, no payload leaves
-here unproved, and nothing that was returned keeps the file mapped.
+here unproved, and nothing that was returned keeps the file mapped, or the copy of an object.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import mmap
 import os
 import stat
+import tempfile
 from collections import OrderedDict
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -29,8 +30,10 @@ from twice.errors import (
 )
 from twice.foundation.digests import Algorithm
 from twice.foundation.printable import pluralize
+from twice.foundation.record_url import RecordUrl, to_path
 from twice.recorder.record import layout
-from twice.recorder.record.layout import Chain, Header, Kind, StoredBlock, find_block
+from twice.recorder.record.layout import ByteSource, Chain, Header, Kind, StoredBlock, find_block
+from twice.recorder.record.object_store import AHEAD_BYTES, PART_BYTES, ObjectBytes
 from twice.recorder.record.prefix import Prefix, Progress, Visit, read_closed, scan
 
 if TYPE_CHECKING:
@@ -47,16 +50,22 @@ _READ = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_BINA
 
 
 class BlockFile:
-    """The blocks of one record, read-only."""
+    """The blocks of one record, read-only, of a file or of an object in a store."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = to_path(path)
         self._cache: OrderedDict[int, bytes] = OrderedDict()
         self._cached_bytes = 0
         self._lock = RLock()  # a replay reads on the threads of its program
         self._expander = layout.Expander()
-        self._map = _map_file(self.path)
-        self._data = memoryview(self._map)
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._map: mmap.mmap | ObjectBytes
+        self._data: ByteSource
+        if isinstance(self.path, RecordUrl):
+            self._map = self._data = ObjectBytes(self.path)
+        else:
+            self._map = _map_file(self.path)
+            self._data = memoryview(self._map)
         self.size_bytes = len(self._data)
         try:
             start = bytes(self._data[: layout.HEADER_BYTES])
@@ -83,6 +92,10 @@ class BlockFile:
         """Return a block as it is in the file, after a check of its checksum."""
         self._require_open()
         offset, kind = layout.unpack_row(self._rows, number)
+        at = layout.unpack_row(self._rows, number - 1)[0] if number else offset
+        if isinstance(self._data, ObjectBytes):
+            # The block with the checksum before it: one request, not one for each of its parts.
+            self._data[max(at, offset - PART_BYTES) : self._end(number)]
         block = find_block(self._data, offset)
         if isinstance(block, str):
             raise self.corrupt(number, block)
@@ -90,11 +103,29 @@ class BlockFile:
             raise self.corrupt(number, "it is of another kind than the index says")
         before = self.chain.start
         if number:
-            at, _ = layout.unpack_row(self._rows, number - 1)
             before = bytes(self._data[at + 16 : at + layout.BLOCK_HEADER_BYTES])
         if not block.follows(self.chain, before):
             raise self.corrupt(number, "its checksum does not follow from what stands before it")
         return block
+
+    def prefetch(self, numbers: Iterable[int]) -> None:
+        """Fetch blocks of an object that are to be read, in the order given, neighbours at once."""
+        if not isinstance(self._data, ObjectBytes):
+            return
+        begin = end = 0
+        for number in numbers:
+            offset, _ = layout.unpack_row(self._rows, number)
+            if offset > end + PART_BYTES or self._end(number) - begin > AHEAD_BYTES:
+                self._data[begin:end]
+                begin = offset
+            end = self._end(number)
+        self._data[begin:end]
+
+    def _end(self, number: int) -> int:
+        """Return where the block after this one starts."""
+        if number + 1 == self.blocks:
+            return self.prefix.end
+        return layout.unpack_row(self._rows, number + 1)[0]
 
     def payload(self, number: int) -> bytes:
         """Return the expanded payload of a block; the last ones used are cached."""
@@ -151,11 +182,31 @@ class BlockFile:
             kind=kind,
         )
 
+    def fetch(self) -> Path:
+        """Return the path of the file on this machine; an object is copied once, and read from its copy from here on.
+
+        The copy is private to this account, and goes when the file is closed.
+
+        Raises:
+            RecordUnreadable: E-RECORD-005. OutputUnwritable: E-OUTPUT-002, without room for the copy.
+        """
+        self._require_open()
+        if isinstance(self._data, ObjectBytes):
+            self._copy = tempfile.TemporaryDirectory(prefix="twice-record-")
+            self._data.copy_to(Path(self._copy.name) / self.path.name)
+            self._data.close()
+            self._map = _map_file(Path(self._copy.name) / self.path.name)
+            self._data = memoryview(self._map)
+        return self.path if self._copy is None else Path(self._copy.name) / self.path.name
+
     def close(self) -> None:
         """Unmap the file; payloads that were returned stay."""
         self._cache.clear()
-        self._data.release()
+        if isinstance(self._data, memoryview):
+            self._data.release()
         self._map.close()
+        if self._copy is not None:
+            self._copy.cleanup()
 
     def _require_open(self) -> None:
         if self._map.closed:
@@ -224,6 +275,14 @@ class EntryIndex:
     def find(self, entry: int) -> int:
         """Return the number, in the file, of an entry's block."""
         return int(self.blocks[self.position(entry)])
+
+    def prefetch(self, entries: Sequence[int]) -> None:
+        """Fetch the blocks of entries in an object store, in the order of the file."""
+        import numpy as np
+
+        if isinstance(self._file.path, RecordUrl) and len(entries):
+            at = np.unique(self.firsts.searchsorted(np.array(entries), "right") - 1)
+            self._file.prefetch(self.blocks[at[at < len(self.blocks)]].tolist())
 
     def decode(self, entry: int, decode: Callable[[bytes], _Entries]) -> tuple[int, _Entries]:
         """Return the entries of an entry's block, proved and decoded, and the number of the first."""

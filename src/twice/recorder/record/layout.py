@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from twice.foundation.digests import Algorithm, raw_digest
 from twice.foundation.printable import pluralize
@@ -43,6 +43,14 @@ _TRAILER = struct.Struct("<8sQQQ")  # its place in the chain of checksums follow
 # A row of the index for numpy: the offset of a block, its head, and its last compare-point's chain.
 ROW_FIELDS = [("offset", "<u8"), ("first", "<u8"), ("count", "<u4"), ("kind", "<u4")]
 ROW_FIELDS += [("low", "<i8"), ("high", "<i8"), ("bits", "<u8"), ("chain", "V16")]
+
+
+class ByteSource(Protocol):
+    """The bytes of a record: a mapped file, or an object that is fetched slice by slice."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, wanted: slice, /) -> memoryview: ...
 
 
 class MalformedError(ValueError):
@@ -157,11 +165,12 @@ class Trailer(NamedTuple):
         return _TRAILER.pack(_TRAILER_MAGIC, *self)
 
 
-def unpack_trailer(data: memoryview) -> Trailer | None:
-    """Unpack the trailer at the end of a file; return None when something else stands there."""
-    if len(data) < TRAILER_BYTES:
+def unpack_trailer(data: ByteSource, offset: int = 0) -> Trailer | None:
+    """Unpack the trailer at the end of a file, behind an offset; return None when something else stands there."""
+    start = len(data) - TRAILER_BYTES
+    if start < offset:
         return None
-    magic, *fields = _TRAILER.unpack_from(data, len(data) - TRAILER_BYTES)
+    magic, *fields = _TRAILER.unpack(data[start : start + _TRAILER.size])
     return Trailer._make(fields) if magic == _TRAILER_MAGIC else None
 
 
@@ -241,7 +250,7 @@ class StoredBlock(NamedTuple):
         return chain.link(previous, self.packed, self.payload) == self.checksum
 
 
-def find_block(data: memoryview, offset: int) -> StoredBlock | str:
+def find_block(data: ByteSource, offset: int) -> StoredBlock | str:
     """Return the block at an offset, or the reason why there is none, in a few words."""
     start = offset + BLOCK_HEADER_BYTES
     if start > len(data):

@@ -5,7 +5,6 @@ Invariant: point i is the i-th that was recorded, also when a rollback made tick
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -283,16 +282,16 @@ def first_difference(a: PointLog, b: PointLog) -> int | None:
     if not common or chain(a, common - 1) == chain(b, common - 1):
         return None if len(a) == len(b) else common
     # The index has the chain at the end of each block of `a`: no block of it is opened to halve.
-    firsts: list[int] = a._entries.firsts.tolist()
+    firsts = a._entries.firsts
     chains = a._file.table["chain"][a._entries.blocks]
-    low, high = 0, bisect_right(firsts, common - 1) - 1
+    low, high = 0, a._entries.position(common - 1)
     while low < high:
         middle = (low + high) // 2
-        if chains[middle].tobytes() == chain(b, firsts[middle + 1] - 1):
+        if chains[middle].tobytes() == chain(b, int(firsts[middle + 1]) - 1):
             low = middle + 1
         else:
             high = middle
-    first, last = firsts[low], min(firsts[low + 1], common) - 1
+    first, last = int(firsts[low]), min(int(firsts[low + 1]), common) - 1
     differs = (a.chains(first, last) != b.chains(first, last)).any(axis=1)
     assert differs.any(), "chains that differ at the end of a block differ somewhere in it"
     return first + int(differs.argmax())

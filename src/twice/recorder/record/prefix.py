@@ -14,7 +14,7 @@ from dataclasses import field
 
 from twice.foundation.dataclass import dataclass
 from twice.recorder.record import layout
-from twice.recorder.record.layout import Chain, Kind, StoredBlock, find_block
+from twice.recorder.record.layout import ByteSource, Chain, Kind, StoredBlock, find_block
 
 Progress = Callable[[int, int], None]
 Visit = Callable[[StoredBlock], None]
@@ -54,7 +54,7 @@ class Prefix:
 
 
 def scan(
-    data: memoryview, chain: Chain, progress: Progress | None = None, visit: Visit | None = None
+    data: ByteSource, chain: Chain, progress: Progress | None = None, visit: Visit | None = None
 ) -> Prefix:
     """Return the intact prefix of a file, block by block.
 
@@ -107,14 +107,14 @@ def _add_block(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str |
     return None
 
 
-def _close(data: memoryview, chain: Chain, prefix: Prefix, index: StoredBlock) -> Prefix:
+def _close(data: ByteSource, chain: Chain, prefix: Prefix, index: StoredBlock) -> Prefix:
     """Judge the index and the trailer after it."""
     trailer = layout.Trailer(prefix.end, index.end + layout.TRAILER_BYTES, prefix.blocks).pack()
     if not prefix.ended:
         return prefix.stop("an index stands before the ending", damaged=True)
     if index.header.flags or index.payload != layout.encode_index(prefix.rows):
         return prefix.stop("the index does not say what the blocks say", damaged=True)
-    found = bytes(data[index.end :])
+    found = bytes(data[index.end : index.end + layout.TRAILER_BYTES + 1])
     if found == trailer + chain.link(index.checksum, trailer):
         return prefix
     if len(found) < layout.TRAILER_BYTES:
@@ -124,14 +124,14 @@ def _close(data: memoryview, chain: Chain, prefix: Prefix, index: StoredBlock) -
     return prefix.stop(reason, damaged=True)
 
 
-def _goes_on(data: memoryview, chain: Chain, offset: int) -> bool:
+def _goes_on(data: ByteSource, chain: Chain, offset: int) -> bool:
     """Return whether the file goes on in order behind a block that does not fit.
 
     A crash leaves nothing, zeros or stale bytes of other files there. A trailer at the end that fits
     the file, or a block of this run that follows the one before it, can only stand behind bytes
     that were whole once.
     """
-    trailer = layout.unpack_trailer(data[offset:])
+    trailer = layout.unpack_trailer(data, offset)
     fits = layout.BLOCK_HEADER_BYTES + layout.TRAILER_BYTES
     if trailer and trailer.file_bytes == len(data) >= trailer.index_offset + fits:
         return True
@@ -146,7 +146,7 @@ def _goes_on(data: memoryview, chain: Chain, offset: int) -> bool:
     return False
 
 
-def read_closed(data: memoryview, chain: Chain) -> Prefix | None:
+def read_closed(data: ByteSource, chain: Chain) -> Prefix | None:
     """Return all blocks of a closed record, from its trailer and index alone; None if these are damaged.
 
     The index is proved against the block before it, the trailer against the index; the blocks

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import accumulate
+from pathlib import Path
 from typing import NamedTuple, Self
 
 from twice.errors import RecordCorrupt, RecordTorn
@@ -244,13 +245,38 @@ class RecordReader(Closing):
             for entry, _ in self._file.decode(int(block), payloads.decode_snapshots)
         ]
 
-    def envelope(self, number: int) -> bytes:
-        """Return the envelope of a snapshot, as it was written; E-RECORD-006 when there is no such snapshot."""
+    def latest_snapshot(self, tick: int) -> SnapshotEntry | None:
+        """Return the latest snapshot at or before a tick, or None; only blocks that may have it are read.
+
+        Where a rollback made a tick stand twice, the latest of them counts.
+        """
+        import numpy as np
+
+        blocks = self._snapshot_entries.blocks
+        rows = self._file.table[blocks]
+        reaches = np.minimum(rows["high"], tick)
+        fits = (rows["low"] <= tick).nonzero()[0].tolist()
+        latest: SnapshotEntry | None = None
+        for at in sorted(fits, key=lambda at: (reaches[at], at), reverse=True):
+            if latest is not None and reaches[at] < latest.tick:
+                break
+            entries = self._file.decode(int(blocks[at]), payloads.decode_snapshots)
+            found = [entry for entry, _ in entries if entry.tick <= tick]
+            found += [] if latest is None else [latest]
+            latest = max(found, key=lambda entry: (entry.tick, entry.number), default=None)
+        return latest
+
+    def snapshot(self, number: int) -> tuple[SnapshotEntry, bytes]:
+        """Return a snapshot and its envelope, as it was written; E-RECORD-006 when there is no such snapshot."""
         count = self._snapshot_entries.count
         if not 0 <= number < count:
             raise self._file.out_of_range("snapshot", number, count, number=number)
         first, snapshots = self._snapshot_entries.decode(number, payloads.decode_snapshots)
-        return snapshots[number - first][1]
+        return snapshots[number - first]
+
+    def envelope(self, number: int) -> bytes:
+        """Return the envelope of a snapshot; errors are those of `snapshot`."""
+        return self.snapshot(number)[1]
 
     def blob(self, number: int) -> bytearray:
         """Return a blob, its parts joined; errors are those of `Blobs.join`."""
@@ -288,6 +314,10 @@ class RecordReader(Closing):
             "blocks": blocks,
             "complete": self.complete,
         }
+
+    def fetch(self) -> Path:
+        """Return the path of the record on this machine, where other processes can read it; see `BlockFile.fetch`."""
+        return self._file.fetch()
 
     def close(self) -> None:
         """Let go of the file."""

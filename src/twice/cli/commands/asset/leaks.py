@@ -101,6 +101,12 @@ def scrub_asset(
     written, or wrong use.
     """
     refuse_existing(output, force=force)
+    if output.exists() and file.exists() and output.samefile(file):
+        raise ScrubRefused(
+            f"{output} is the original itself.",
+            "Expected another file: a copy takes the place of nothing that it was made of.",
+            "Name a place among what is published: -o public/COPY",
+        )
     try:
         with file.open("rb") as opened:
             made = scrub(opened, str(file), str(output))

@@ -29,7 +29,8 @@ class RecipeOptions:
 
     trust: Annotated[bool, option("--trust", "run recipes that this account did not record")]
     allow: Annotated[tuple[str, ...], option("--allow PROGRAM", "a program that such recipes may run")]  # fmt: skip
-    timeout_s: Annotated[float | None, option("--timeout SECONDS", "a time limit instead of the recipe's")]  # fmt: skip
+    timeout_s: Annotated[float | None, option(
+        "--timeout SECONDS", "a time limit instead of the recipe's", type=click.FloatRange(0, 10**7, min_open=True))]  # fmt: skip
 
     def to_trying(self, runs: int, profile: str = "") -> RerenderOptions:
         """Give what a rendering takes."""
@@ -121,7 +122,7 @@ def calibrate_renderer(
         )
     with Status() as status:
         found = calibrate(logs[0], how.to_trying(runs), threads, status)
-    revision = write_limits(found) if write else None
+    revision = write_limits(found, read_clock()) if write else None
     lines = [f"{found.grade}: {pluralize(found.runs, 'run')}, {pluralize(found.pairs, 'pair')}"]
     if found.reason:
         lines.append(f"cannot be compared: {found.reason}")

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from twice.assets.errors import StoreRefused
 from twice.assets.store.store import FILE, Store, find_store, lay_store, open_store
-from twice.cli.options import AsJson, argument, build_command, option, split_pairs
+from twice.cli.options import AsJson, argument, build_command, option, refuse_without, split_pairs
 from twice.cli.output import print_lines, tell
 from twice.errors import UsageError
 from twice.foundation.printable import pluralize, printable
@@ -137,6 +137,7 @@ def seal_asset(
     from twice.assets.log.io import parse, read_bytes
     from twice.assets.store.seal import Sealing, seal
 
+    refuse_without({"--revise": revise}, {"--log": draft})
     opened, now = store.open(asset), read_clock()
     known = {} if draft is None else without_wanted(parse(read_bytes(draft), str(draft)))
     if not isinstance(known, dict):
