@@ -4,6 +4,7 @@
   twice diagnose a.twice b.twice --anyway --json
   twice diagnose a.twice b.twice --confirm
   twice diagnose a.twice b.twice --time-limit 60s
+  twice diagnose runs/a runs/b
 
 Runs of other seeds, code or configuration are refused as not-same-input, unless --anyway. Both are
 executed again, each in its own recorded surroundings. --confirm swaps what differs between them, one thing
@@ -12,6 +13,9 @@ by what comes of it. --traces compares the files that `twice trace`
 wrote, on this machine or others, and executes nothing. --time-limit ends the executions; what was found by then
 is told. --report prints the report form: evidence, confidence, risk, information gaps, caveats, and one plain
 sentence. --test writes a test for pytest, which fails until the runs agree.
+
+Two folders are two runs of a distributed program, with one record a rank: the rank is named in which the
+difference began, and nothing is executed.
 
 Exit code 0 same or within tolerance, 1 they part, 2 could not tell.
 """
@@ -69,6 +73,14 @@ def command(
             raise _wrong("1 record", f"twice verify {records[0]} --diagnose")
         if len(records) != 2:
             raise _wrong(pluralize(len(records), "record"))
+        if all(each.is_dir() for each in records):
+            from twice.runs.ranks import compare_ranks
+
+            alone = {"--confirm": confirm, "--report": report, "--test": test}
+            refuse_together({"two folders": records, **alone}, "give the two records of one rank")
+            compared = compare_ranks(*records, anyway=anyway)
+            code = compared.exit_code
+            return tell(compared.to_json(), compared.to_lines(), as_json=as_json, code=code)
         seconds = read_time_limit(time_limit)
         with trust.trusting(*records), Status() as status:
             found = diagnose(
