@@ -8,34 +8,29 @@ Invariant: the exit code is a function of the result and of the user's options.
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shlex
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from twice.errors import OutputUnwritable
 from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import SampleTest
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
-from twice.foundation.record_url import RecordUrl
 from twice.foundation.version import VERSION
 from twice.recorder.audit.inventory import in_words, unsupported_rows
 from twice.recorder.components import name_columns
-from twice.recorder.record.object_store import write_object
 from twice.recorder.states import Migration
 from twice.replayer.file_report import suggest_file_policy
 from twice.replayer.notes import SIMULATED
 from twice.replayer.outcome import Failure
 from twice.replayer.output_difference import suggest_ignored_output
+from twice.replayer.statement_file import write_statement
 from twice.replayer.verdict import SEAL, Decision, Evidence, Result, decide
 
 FORMAT = "twice.verification/1"
@@ -335,43 +330,6 @@ class Verification(Evidence):
         return write_statement(self.path, self.to_json(), self.to_markdown())
 
 
-def write_statement(record: Path, document: Mapping[str, Any], markdown: str) -> Path:
-    """Write a verification next to its record, under the first free number.
-
-    Args:
-        record: path of the record.
-        document: the verification in JSON.
-        markdown: the same for people.
-
-    Returns:
-        Path of the JSON file.
-
-    Raises:
-        OutputUnwritable: E-OUTPUT-002, when the folder takes no files.
-    """
-    for number in range(1, 1_000_000):
-        # Created exclusively: two processes that verify the same record at once take two numbers.
-        target = record.with_name(f"{record.name}.verification-{number}.json")
-        try:
-            _write_private(target, f"{json.dumps(document, indent=2, ensure_ascii=False)}\n", "x")
-            _write_private(target.with_suffix(".md"), markdown, "w")
-        except FileExistsError:
-            continue
-        except OSError as error:
-            # Half a report would be read as a whole one.
-            for half in (target, target.with_suffix(".md")):
-                with suppress(OSError):
-                    half.unlink()
-            raise OutputUnwritable(
-                f"The statement {target} cannot be written: {error.strerror}.",
-                "Expected a folder that takes files.",
-                "Copy the record to such a folder, or ask for --json and keep that.",
-                path=str(target),
-            ) from error
-        return target
-    raise AssertionError("a million statements stand next to one record")
-
-
 def _name_sample(samples: Mapping[str, Any]) -> str:
     """Name the summary, and the component that it judges: ``reward of walk``."""
     part = samples.get("component")
@@ -388,17 +346,3 @@ def _name_levels(samples: Mapping[str, Any]) -> str:
         f"margin {samples['epsilon']:g}, alpha {samples['alpha']:g}, declared power {samples['power']:g}, "
         f"{pluralize(samples['n'], 'seed')} each{had}"
     )
-
-
-def _write_private(path: Path, text: str, mode: str) -> None:
-    """Write a file that only its owner reads, like the record that it is about; an object beside an object."""
-    if isinstance(path, RecordUrl):
-        write_object(path, text.encode("utf-8"), replace=mode == "w")
-        return
-    with open(path, mode, encoding="utf-8", opener=_open_private) as file:
-        file.write(text)
-
-
-def _open_private(path: str, flags: int) -> int:
-    """Open a file that only its owner reads, like the record that it is about."""
-    return os.open(path, flags, 0o600)

@@ -38,7 +38,8 @@ from twice.replayer.replay_job import (
     start_server,
     surroundings_of,
 )
-from twice.replayer.verification import Verification, write_statement
+from twice.replayer.statement_file import write_statement
+from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
 from twice.runs.journal import Journal, stamp_record
 from twice.worker.executor import Done, Executor, Job, run_jobs

@@ -184,8 +184,10 @@ def blank_secrets(
         if table in _TABLES and is_secret(name):
             redaction.learn(text.encode("utf-8", "surrogatepass"), f"variable {name}")
     changed, recipe = dict(document), document.get("recipe")
-    if isinstance(recipe, Mapping) and isinstance(recipe.get("argv"), list):
-        changed["recipe"] = {**recipe, "argv": redaction.arguments(recipe["argv"], "recipe")}
+    argv = recipe.get("argv") if isinstance(recipe, Mapping) else None
+    if isinstance(argv, list) and all(isinstance(word, str) for word in argv):
+        # Of a draft it may say instead what is wanted there.
+        changed["recipe"] = {**document["recipe"], "argv": redaction.arguments(argv, "recipe")}
     taken: dict[str, Any] = redaction.value(changed, "log")
     return taken, [at for at, text in _list_texts(taken, "") if before.get(at) != text]
 
