@@ -193,7 +193,7 @@ def test_a_run_that_chance_could_decide_does_not_pass(tmp_path: Path, what: str)
 
 def test_a_device_among_the_arguments_of_a_program_does_not_pass(tmp_path: Path) -> None:
     own = laid(tmp_path)
-    script = put(own, "draw.sh", 'head -c 44 "$1" > "$3"; head -c 4800 "$2" >> "$3"\n')
+    script = put(own, "draw.sh", 'head -c 44 "$1" > "$3"; head -c 288000 "$2" >> "$3"\n')
     sound(own.root / "head.wav")
     out, head = str(own.root / "a.wav"), str(own.root / "head.wav")
     sealed(own, rendered(own, "a.wav", "sh", script, head, "/dev/urandom", out))
