@@ -130,26 +130,26 @@ def command(
                 on_full=on_full,
                 executor=executor,
             )
-        if as_json:
-            told = {"format": "twice.recorded/1", "record": str(out), **ended}
-            print_json({**told, "printed": _read_printed(written)})
-        else:
-            print_beside(*_describe(found, ended, out, written, summary))
+        printed = _read_printed(written) if as_json else {}
+        said = [] if as_json else [*_describe(found, ended, out, written, summary)]
         for place in still_in(written, {**os.environ, **variables}, Redaction(setup.redaction)):
-            print_beside(f"note: the record still contains a secret, {place}")
-        if ended["unread"] and ended["how"] == "completed":
-            keys = ", ".join(ended["unread"])
-            raise ConfigKeyUnused(
-                f"The program never read the configuration key {keys}.",
-                "Expected every key that is given to be one that the program knows.",
-                f"Check the spelling. The record {out} is complete and says so.",
-                keys=keys,
-            )
-        if setup.predicate.subsystems:
-            from twice.replayer.verify import require_known
+            said.append(f"note: the record still contains a secret, {place}")
+    # Only now: where the record goes to a store, it is whole there from here on.
+    if as_json:
+        print_json({"format": "twice.recorded/1", "record": str(out), **ended, "printed": printed})
+    print_beside(*said)
+    if (keys := ", ".join(ended["unread"])) and ended["how"] == "completed":
+        raise ConfigKeyUnused(
+            f"The program never read the configuration key {keys}.",
+            "Expected every key that is given to be one that the program knows.",
+            f"Check the spelling. The record {out} is complete and says so.",
+            keys=keys,
+        )
+    if setup.predicate.subsystems:
+        from twice.replayer.verify import require_known
 
-            with RunRecord.open(written) as record:
-                require_known(setup.predicate, record)
+        with RunRecord.open(out) as record:
+            require_known(setup.predicate, record)
     code = int(ended["exit_code"])
     return code & 0xFF if exit_code else int(code != 0)
 

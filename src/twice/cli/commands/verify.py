@@ -149,15 +149,21 @@ def command(
 
         assessment = assess_divergence(statement.divergence)
         document, text = assessment.to_json(), assessment.to_markdown()
+    unwritten = None if no_statement else _write_beside(statement)
     tell(document, [text], as_json=as_json)
-    if not no_statement:
-        try:
-            statement.write_beside()
-        except OutputUnwritable as error:
-            if not as_json:
-                raise
-            print_beside(error)  # Whoever asked for JSON has the statement in hand.
+    if unwritten is not None and not as_json:
+        raise unwritten
+    print_beside(*filter(None, [unwritten]))  # Whoever asked for JSON has the statement in hand.
     return statement.exit_code
+
+
+def _write_beside(statement: Verification) -> OutputUnwritable | None:
+    """Write a statement beside its record, before anybody reads it who may hang up; return why that is not possible."""
+    try:
+        statement.write_beside()
+    except OutputUnwritable as error:
+        return error
+    return None
 
 
 def _is_alone(paths: Sequence[Path], given: Sequence[Path], where: PlaceOptions) -> bool:
