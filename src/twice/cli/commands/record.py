@@ -132,8 +132,8 @@ def command(
             )
         printed = _read_printed(written) if as_json else {}
         said = [] if as_json else [*_describe(found, ended, out, written, summary)]
-        for place in still_in(written, {**os.environ, **variables}, Redaction(setup.redaction)):
-            said.append(f"note: the record still contains a secret, {place}")
+        left = still_in(written, {**os.environ, **variables}, Redaction(setup.redaction))
+        said += [f"note: the record still contains a secret, {place}" for place in left]
     # Only now: where the record goes to a store, it is whole there from here on.
     if as_json:
         print_json({"format": "twice.recorded/1", "record": str(out), **ended, "printed": printed})
