@@ -94,6 +94,7 @@ def test_workers_here_that_are_killed_are_replaced(paths: list[Path]) -> None:
 
 
 def test_workers_of_a_cluster_that_are_killed_are_replaced(paths: list[Path]) -> None:
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")  # read when Ray is imported
     ray = pytest.importorskip("ray")
     ray.init(num_cpus=2, log_to_driver=False, logging_level="ERROR", include_dashboard=False)
     try:
