@@ -407,3 +407,16 @@ def test_names_that_steer_a_terminal_are_shown_and_not_obeyed(tmp_path: Path) ->
         assert "::error::" in said
         assert not [line for line in said.splitlines() if line.startswith("::error")]
         assert [each for each in said if not each.isprintable() and each not in "\n\t"] == []
+
+
+def test_an_error_that_nobody_reads_exits_2(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "twice", "verify", "none.twice"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environ(), stdout=writing, stderr=writing, check=False,
+        timeout=HANGS_AFTER_S,
+    )  # fmt: skip
+    os.close(writing)
+
+    assert done.returncode == 2

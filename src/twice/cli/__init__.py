@@ -102,16 +102,20 @@ def dispatch(arguments: list[str]) -> int:
 
 
 def _refuse(error: TwiceError, arguments: list[str]) -> int:
-    """Say an error where the caller reads: 2."""
+    """Say an error where the caller reads, if somebody reads there: 2."""
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    if "--json" in own and not PRINTED:
-        import json
+    try:
+        if "--json" in own and not PRINTED:
+            import json
 
-        facts = ("happened", "expected", "remedy")
-        said = {"id": error.id, **{name: getattr(error, name) for name in facts}}
-        print(json.dumps({"error": {**said, "fields": error.fields}}, indent=2, default=str))
-    else:
-        print_beside(error)
+            facts = ("happened", "expected", "remedy")
+            said = {"id": error.id, **{name: getattr(error, name) for name in facts}}
+            print(json.dumps({"error": {**said, "fields": error.fields}}, indent=2, default=str))
+        else:
+            print_beside(error)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
     return 2
 
 
