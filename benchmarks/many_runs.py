@@ -23,7 +23,8 @@ import measuring
 import twice
 from twice.runs.journal import Journal
 from twice.runs.places import open_executor
-from twice.runs.verifications import Verifications, VerifyOptions
+from twice.runs.verifications import Verifications
+from twice.runs.verify_options import VerifyOptions
 
 PROGRAM = """
 def main(run):

@@ -117,6 +117,15 @@ def test_commands_say_of_an_object_what_they_say_of_the_file(bucket: Path, tmp_p
     assert call("diagnose", url, url, "--no-lines", cwd=tmp_path).returncode == 0
 
 
+def test_a_folder_of_a_store_without_records_is_no_pass(bucket: Path, tmp_path: Path) -> None:
+    (bucket / "notes.txt").write_text("no record")
+
+    done = call("verify", "s3://runs/of may", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "has no run record in it" in done.stderr
+
+
 def test_the_copy_of_an_object_goes_with_its_record(bucket: Path) -> None:
     shutil.copy(GOLDEN, bucket / "a.twice")
 

@@ -21,7 +21,8 @@ from twice.errors import WorkerUnlike
 from twice.runs.errors import ClusterUnreachable
 from twice.runs.journal import Journal
 from twice.runs.places import open_executor
-from twice.runs.verifications import Verifications, VerifyOptions
+from twice.runs.verifications import Verifications
+from twice.runs.verify_options import VerifyOptions
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.heavy

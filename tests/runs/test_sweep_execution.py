@@ -141,7 +141,7 @@ def test_planted_failures_are_grouped_by_line_and_every_run_has_its_record(tmp_p
         ("ValueError at program.py:6 in check", 1, "0004.twice"),
     ]
     assert report.endings == {"completed": 31, "exception": 7, "exit": 2}
-    assert (report.failed, report.exit_code) == (9, 1)
+    assert (report.failures, report.exit_code) == (9, 1)
     for run in report.sweep:
         with RunRecord.open(report.folder / run.file) as record:
             assert record.seed == run.seed

@@ -135,7 +135,7 @@ def test_a_key_that_one_arm_reads_is_known_and_a_later_import_is_a_failure_like_
     report = report_of(unread, RunOutcome("completed"), UNLOADED, WELL, pairs=("beta=1,2",))
 
     assert report.is_loaded
-    assert report.failed == 1
+    assert report.failures == 1
 
 
 def test_the_first_line_answers_and_each_cause_comes_with_a_command() -> None:

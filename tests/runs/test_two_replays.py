@@ -10,7 +10,8 @@ import pytest
 from programs import recorded
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
-from twice.runs.verifications import VerifyOptions, verify_here
+from twice.runs.verifications import verify_here
+from twice.runs.verify_options import VerifyOptions
 
 pytestmark = pytest.mark.integration  # real statements are what is judged
 COUNTING = """

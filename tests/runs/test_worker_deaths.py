@@ -17,7 +17,8 @@ import pytest
 from programs import recorded
 from twice.runs.journal import Journal
 from twice.runs.places import open_executor
-from twice.runs.verifications import Verifications, VerifyOptions
+from twice.runs.verifications import Verifications
+from twice.runs.verify_options import VerifyOptions
 from twice.worker.executor import Executor, Job, LocalExecutor
 
 pytestmark = pytest.mark.heavy

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -24,9 +24,11 @@ from twice.foundation.printable import pluralize, printable
 from twice.foundation.record_url import RecordUrl
 from twice.recorder.record.layout import MAGIC
 from twice.recorder.record.object_store import list_objects
-from twice.runs.journal import Journal
 from twice.runs.places import open_executor
-from twice.runs.verifications import FORMAT, Verifications, VerifyOptions, describe_entry
+
+if TYPE_CHECKING:
+    from twice.runs.verifications import Verifications
+    from twice.runs.verify_options import VerifyOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +53,20 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
         if isinstance(path, RecordUrl) and path.suffix != ".twice":
-            found += [path / name for name in sorted(list_objects(path)) if name.endswith(".twice")]
-            continue
-        if not path.is_dir():
-            found.append(path)
-            continue
-        try:
-            inside = [
-                each for each in sorted(path.iterdir()) if not each.is_dir() and _is_record(each)
+            inside: Sequence[Path] = [
+                path / name for name in sorted(list_objects(path)) if name.endswith(".twice")
             ]
-        except OSError as error:
-            raise _no_records(path, f"cannot be listed: {error.strerror}") from error
+        elif not path.is_dir():
+            inside = [path]
+        else:
+            try:
+                inside = [
+                    each
+                    for each in sorted(path.iterdir())
+                    if not each.is_dir() and _is_record(each)
+                ]
+            except OSError as error:
+                raise _no_records(path, f"cannot be listed: {error.strerror}") from error
         if not inside:
             raise _no_records(path, "has no run record in it")
         found += inside
@@ -105,6 +110,10 @@ def verify_several(
         writes: whether statements are written beside the records.
         as_json: print one document instead of lines.
     """
+    # What one record needs none of.
+    from twice.runs.journal import Journal
+    from twice.runs.verifications import Verifications, describe_entry
+
     head = {"command": "verify", **options.to_json(), "statements": writes}
     told = partial(cite, judges_recorded_class=not options.classes)
     on, jobs = where.on or "local", where.jobs
@@ -129,6 +138,8 @@ def verify_several(
 
 def _print_document(made: Verifications, facts: dict[str, object]) -> None:
     """Print the document entry by entry: there may be more of them than fit into memory."""
+    from twice.runs.verifications import FORMAT
+
     PRINTED.append({"format": FORMAT})
     write = sys.stdout.write
     write(f'{{\n"format": "{FORMAT}",\n"runs": [')

@@ -160,7 +160,7 @@ class RayMethod:
         return RayMethod(self.handle, self.name, {**self.given, **options})
 
     def remote(self, *args: Any, **kwargs: Any) -> Any:
-        """RayCall it; return Ray's reference to the result."""
+        """Call it; return Ray's reference to the result."""
         of_ray = self.handle.ray_handle.call.options(**self.given)
         if (rank := find_rank()) is None:
             return of_ray.remote(None, self.name, *args, **kwargs)

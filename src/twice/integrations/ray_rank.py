@@ -126,7 +126,7 @@ class RayRank:
         arguments: tuple[Sequence[Any], Mapping[str, Any]],
         submit: Callable[[RayCall], Any],
     ) -> Any:
-        """RayCall another rank, and return the references that Ray gives for it."""
+        """Call another rank, and return the references that Ray gives for it."""
         call = RayCall(self.folder, self.seed, self.name, self._sent, rank, method)
         self._sent += 1
         given = submit(call)

@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from twice.errors import OutputUnwritable
+from twice.errors import OutputUnwritable, RecordUnreadable
 from twice.foundation.record_url import RecordUrl
-from twice.recorder.record.object_store import write_object
+from twice.recorder.record.object_store import ObjectBytes, write_object
 
 
 def write_statement(record: Path, document: Mapping[str, Any], markdown: str) -> Path:
@@ -52,6 +52,17 @@ def write_statement(record: Path, document: Mapping[str, Any], markdown: str) ->
             ) from error
         return target
     raise AssertionError("a million statements stand next to one record")
+
+
+def read_statement(path: Path, run_id: str) -> dict[str, Any] | None:
+    """Read a statement; None where it is being written, is none, or is about another run than this."""
+    try:
+        content = bytes(ObjectBytes(path)[:]) if isinstance(path, RecordUrl) else path.read_bytes()
+        told = json.loads(content)
+    except (OSError, ValueError, RecordUnreadable):
+        return None
+    fits = isinstance(told, dict) and told.get("run_id") == run_id
+    return told if fits and isinstance(told.get("result"), str) else None
 
 
 def _write_private(path: Path, text: str, mode: str) -> None:

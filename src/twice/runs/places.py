@@ -6,9 +6,12 @@ Invariant: nothing of Ray is loaded for work here.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from twice.errors import UsageError
-from twice.worker.executor import Executor, LocalExecutor
+
+if TYPE_CHECKING:
+    from twice.worker.executor import Executor
 
 
 def open_executor(on: str, slots: int | None) -> Executor:
@@ -24,6 +27,8 @@ def open_executor(on: str, slots: int | None) -> Executor:
         ClusterUnreachable: E-RUNS-003.
     """
     if on == "local":
+        from twice.worker.executor import LocalExecutor  # few commands name a place
+
         return LocalExecutor(slots or 1)
     if on == "ray" or re.fullmatch(r"ray://\S+:\d+", on):
         from twice.runs.ray_executor import RayExecutor

@@ -7,19 +7,18 @@ Invariant: a record that cannot be read has a row too, with its damage and other
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from twice.errors import RecordForeign, RecordUnreadable, TwiceError, UsageError
+from twice.errors import RecordForeign, TwiceError, UsageError
 from twice.foundation.record_url import RecordUrl
-from twice.recorder.record.object_store import ObjectBytes, list_objects
+from twice.recorder.record.object_store import list_objects
 from twice.recorder.record_form import describe_ending, describe_parent, reading
 from twice.recorder.runrecord import RunRecord
+from twice.replayer.statement_file import read_statement
 
 COLUMNS: Final[Mapping[str, type]] = {
     "record": str,  # path, with the folder as it was given
@@ -147,15 +146,8 @@ def read_row(folder: Path, file: ListedFile) -> dict[str, Any]:
     except TwiceError as error:
         # A row is kept, and its folder may move.
         return row | {"damage": f"{error.id} {error.happened.replace(str(path), file.name)}"}
-    if file.statement:
-        # One that is being written, or is about another run that had this name, says nothing.
-        with suppress(OSError, ValueError, RecordUnreadable):
-            statement = folder / file.statement
-            if isinstance(statement, RecordUrl):
-                told = json.loads(bytes(ObjectBytes(statement)[:]))
-            else:
-                told = json.loads(statement.read_bytes())
-            if isinstance(told, dict) and told.get("run_id") == row["run_id"]:
-                for name, member in (("result", "result"), ("verified_at", "issued_at")):
-                    row[name] = told[member] if isinstance(told.get(member), str) else None
+    told = read_statement(folder / file.statement, str(row["run_id"])) if file.statement else None
+    for name, member in (("result", "result"), ("verified_at", "issued_at")):
+        if told is not None and isinstance(told.get(member), str):
+            row[name] = told[member]
     return row

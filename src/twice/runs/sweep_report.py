@@ -9,6 +9,7 @@ Invariant: the report is a function of the manifest, the options and the outcome
 from __future__ import annotations
 
 import math
+import shlex
 from array import array
 from collections import Counter
 from collections.abc import Iterator
@@ -185,7 +186,7 @@ class SweepReport:
         return sum(arm.runs for arm in self.arms)
 
     @property
-    def failed(self) -> int:
+    def failures(self) -> int:
         """How many of them failed."""
         return sum(arm.failed for arm in self.arms)
 
@@ -197,7 +198,7 @@ class SweepReport:
     @property
     def exit_code(self) -> int:
         """0 where all runs ended well and verify, 1 where any failed, 2 where that, or a width, could not be told."""
-        if self.failed:
+        if self.failures:
             return 1
         is_open = self.summary.until is not None and not self.is_decided
         return (
@@ -210,7 +211,7 @@ class SweepReport:
             NextStep("look at the first run that failed so", _look_at(group))
             for group in self.causes
             if group.record
-        ] or [NextStep("list the records", f"twice ls {self.folder}")]
+        ] or [NextStep("list the records", f"twice ls {shlex.quote(str(self.folder))}")]
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``twice sweep --json`` prints, ``twice.sweep-report/1``."""
@@ -221,7 +222,7 @@ class SweepReport:
             "seeds": self.sweep.seeds,
             "runs": self.runs,
             "made": self.made,
-            "failed": self.failed,
+            "failed": self.failures,
             "counts": dict(sorted(self.endings.items())),
             "results": dict(sorted(self.results.items())),
             "arms": [
@@ -252,7 +253,7 @@ class SweepReport:
         """Yield the report for people; the first line answers."""
         several = len(self.arms) > 1
         counted = [f"{number:,} {how}" for how, number in sorted(self.endings.items())]
-        failed = f"{self.failed:,} failed, {pluralize(len(self.causes), 'cause')}" if self.failed else "none failed"  # fmt: skip
+        failed = f"{self.failures:,} failed, {pluralize(len(self.causes), 'cause')}" if self.failures else "none failed"  # fmt: skip
         yield f"{pluralize(self.runs, 'run')}: {', '.join(counted)}; {failed}"
         if self.results:
             yield f"verified: {', '.join(f'{number:,} {result}' for result, number in sorted(self.results.items()))}"
@@ -287,8 +288,6 @@ class SweepReport:
 def _look_at(group: CauseGroup) -> str:
     if not group.record:
         return ""
-    return (
-        f"twice verify {group.record} --diagnose"
-        if group.cause.kind == "differs"
-        else f"twice show {group.record}"
-    )
+    record = shlex.quote(group.record)
+    is_difference = group.cause.kind == "differs"
+    return f"twice verify {record} --diagnose" if is_difference else f"twice show {record}"

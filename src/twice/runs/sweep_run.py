@@ -26,7 +26,7 @@ from twice.recorder.recorder import record_program
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.recorder.trust import remember_record
-from twice.replayer.verification import FORMAT
+from twice.replayer.statement_file import read_statement
 from twice.replayer.verify import verify
 from twice.runs.causes import FailureCause, find_cause, find_difference
 
@@ -140,10 +140,9 @@ def read_outcome(path: Path) -> RunOutcome | None:
             if record.is_prefix or ending is None or ending["how"] == "interrupted":
                 return None
             cause, result = find_cause(ending, program), ""
-            statement = read_statement(path)
-            if (
-                statement is not None and statement["run_id"] == record.run_id
-            ):  # not of an earlier record
+            newest = _find_statement(path)
+            statement = newest and read_statement(newest, record.run_id)
+            if statement:
                 result = statement["result"]
                 cause = cause or find_difference(statement, program)
             reported = ending.get(RESULTS, {}).get("summaries", ())
@@ -168,23 +167,15 @@ def identify(setup: Setup) -> str:
     return str(digest_bytes(text.encode()))
 
 
-def read_statement(path: Path) -> dict[str, Any] | None:
-    """Read the newest statement beside a record; None where there is none, or it cannot be read."""
+def _find_statement(path: Path) -> Path | None:
+    """Find the newest statement beside a record."""
     found = None
-    for number in count(
-        1
-    ):  # their numbers have no gap; to list the folder would take longer with every run
+    for number in count(1):  # without a gap; to list the folder would take longer with every run
         target = path.with_name(f"{path.name}.verification-{number}.json")
         if not target.exists():
-            break
+            return found
         found = target
-    if found is None:
-        return None
-    try:
-        document = json.loads(found.read_bytes())
-    except (OSError, ValueError):
-        return None
-    return document if isinstance(document, dict) and document.get("format") == FORMAT else None
+    return None
 
 
 def _explain_unloaded(ending: Mapping[str, Any], *, is_whole: bool) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from record_samples import closed_record
 
 from twice.errors import (
+    ExtraMissing,
     RecordCorrupt,
     RecordForeign,
     RecordTorn,
@@ -47,6 +49,14 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     assert "no.twice cannot be opened: No such file" in refused(
         tmp_path / "no.twice", RecordUnreadable
     )
+
+
+def test_an_object_without_the_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("obstore", "obstore.exceptions", "obstore.store"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+    with pytest.raises(ExtraMissing, match="needs obstore"):
+        RecordReader.open("s3://bucket/a.twice")
 
 
 def test_a_folder_is_not_a_record(tmp_path: Path) -> None:

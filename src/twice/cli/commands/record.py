@@ -21,11 +21,12 @@ Exit code 0 when the program ended well, 1 when it did not, 2 when nothing could
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from twice.cli.console import show_progress
 from twice.cli.options import RECORD, AsJson, Quiet, build_command, option
@@ -53,7 +54,9 @@ from twice.recorder.samples import read_sample, summary_of
 from twice.recorder.session_job import GO_ON
 from twice.recorder.setup import Setup
 from twice.runs.places import open_executor
-from twice.worker.executor import Executor
+
+if TYPE_CHECKING:
+    from twice.worker.executor import Executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +235,7 @@ def _describe(
             reached = describe_reached(summary, read_sample(record).values)
         if reached:
             yield f"sample: {reached}"
-    yield f"next: twice verify {out}"
+    yield f"next: twice verify {shlex.quote(str(out))}"
 
 
 def parse_predicate(classes: Sequence[str], options: PredicateOptions) -> Predicate:

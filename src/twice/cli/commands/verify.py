@@ -50,7 +50,7 @@ from twice.replayer.statistical import judges_samples_alone
 from twice.replayer.verdict import SEAL
 from twice.replayer.verification import Verification
 from twice.runs.places import open_executor
-from twice.runs.verifications import VerifyOptions
+from twice.runs.verify_options import VerifyOptions
 
 if TYPE_CHECKING:
     from twice.diagnosis.divergence import Divergence

@@ -66,13 +66,13 @@ class ObjectBytes:
     def __init__(self, url: RecordUrl) -> None:
         self.closed = False
         self._url = url
-        self._store = _open_store(str(url.parent))
         self._parts: OrderedDict[int, bytes] = OrderedDict()
         self._next, self._window = -1, 1
         self._same: dict[str, str] = {}  # the condition that it is the object of the first part
         self._size = PART_BYTES
         # The first part tells the size, and a refusal of it has a text, which one of the size alone has not.
         with _explain(url, RecordUnreadable):
+            self._store = _open_store(str(url.parent))
             self._fetch(0, 0)
 
     def __len__(self) -> int:
