@@ -2,28 +2,31 @@
 
 Usage: python benchmarks/many_runs.py [--count N] [--peer N] [--small] [--output FILE.jsonl]
 
-The bare tasks call ``twice.verify`` and return its document: the same work without jobs, journal and statements. They go
-first and last, so that a machine that grows slower counts against both. Times are of the wall clock, because the
-processes of a cluster are not children of this one. Without Ray, only the processes of this machine are measured.
+The bare tasks do the same work, the function that the jobs call, without jobs, journal and statements. A few more call
+``twice.verify``, as a program of one's own would: each in a fresh process. Both go first and last, so that a machine that
+grows slower counts against all. Times are of the wall clock, because the processes of a cluster are not children of this
+one. Without Ray, only the processes of this machine are measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
 import shutil
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import measuring
 
 import twice
+from twice.recorder.runrecord import RunRecord
 from twice.runs.journal import Journal
 from twice.runs.places import open_executor
-from twice.runs.verifications import Verifications
+from twice.runs.record_job import send_record
+from twice.runs.verifications import Verifications, verify_here
 from twice.runs.verify_options import VerifyOptions
 
 PROGRAM = """
@@ -71,17 +74,23 @@ def verify_all(
     return took, dict(made.counts)
 
 
-def verify_bare(paths: list[Path]) -> float:
-    """Verify by bare tasks; seconds for each record."""
+def verify_bare(paths: list[Path], *, alike: bool) -> float:
+    """Verify by bare tasks, ``alike`` by the function that jobs call; seconds for each record."""
     import ray
 
     @ray.remote
-    def task(path: str) -> dict[str, Any]:
-        return twice.verify(path).to_json()
+    def task(path: str) -> str:
+        if not alike:
+            return str(twice.verify(path).result)
+        with RunRecord.open(path) as record:
+            sent = send_record(Path(path), record, is_here=True)
+        options = VerifyOptions().to_json()
+        answer = verify_here({"record": sent, "cited": None, "mismatches": [], "options": options})
+        return str(json.loads(answer["statement"])["result"])
 
     begun = time.perf_counter()
     waiting = [task.remote(str(path)) for path in paths]
-    assert all(each["result"] == "PASS" for each in ray.get(waiting))
+    assert set(ray.get(waiting)) == {"PASS"}
     return (time.perf_counter() - begun) / len(paths)
 
 
@@ -96,6 +105,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         paths = make_records(folder, count, distinct)
+        few = paths[: max(2, peer // 5)]
         here, counts = verify_all(paths[:peer], "local", os.cpu_count(), folder)
         assert counts == {"PASS": peer}
         rows.append(row(f"{peer} records, processes here", "s/run", [here]))
@@ -103,16 +113,18 @@ def main() -> None:
             import ray
 
             ray.init(num_cpus=os.cpu_count(), log_to_driver=False, include_dashboard=False)
-            verify_bare(paths[: 2 * (os.cpu_count() or 1)])  # the workers load what they need
-            bare = [verify_bare(paths[:peer])]
+            for alike in (True, False):  # the workers load what they need
+                verify_bare(paths[: 2 * (os.cpu_count() or 1)], alike=alike)
+            bare, usual = [verify_bare(paths[:peer], alike=True)], [verify_bare(few, alike=False)]
             ours, counts = verify_all(paths, "ray", None, folder)
             assert counts == {"PASS": count}
-            bare.append(verify_bare(paths[:peer]))
-            rows.append(row(f"{peer} bare tasks, before and after", "s/run", bare))
+            bare.append(verify_bare(paths[:peer], alike=True))
+            usual.append(verify_bare(few, alike=False))
             rows.append(row(f"{count} records on a cluster", "s/run", [ours]))
-            rows.append(
-                row("efficiency beside bare tasks", "ratio", [each / ours for each in bare])
-            )
+            for name, times in (("of the same work", bare), ("of twice.verify", usual)):
+                rows.append(row(f"bare tasks {name}, before and after", "s/run", times))
+                ratios = [each / ours for each in times]
+                rows.append(row(f"efficiency beside bare tasks {name}", "ratio", ratios))
             ray.shutdown()
     measuring.tell("many_runs", rows, options.output)
 

@@ -7,12 +7,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from executors import ElsewhereExecutor, HereExecutor
 
 import twice.worker.executor
 from programs import environ, wait_until, write
@@ -35,8 +34,7 @@ from twice.recorder.setup import Setup
 from twice.runs.sweep import MANIFEST, Sweep, SweepFolder, parse_grid
 from twice.runs.sweep_execution import run_sweep
 from twice.runs.sweep_report import SummaryOptions, SweepReport
-from twice.worker.channel import revive_error
-from twice.worker.executor import Executor, Job, perform
+from twice.worker.executor import Executor, Job
 
 pytestmark = pytest.mark.integration
 
@@ -71,40 +69,6 @@ CLOCK = """
         for _ in run.ticks(2):
             count["n"] = int.from_bytes(posix.urandom(8))
 """
-
-
-class HereExecutor(Executor):
-    """Does each job at once, in this process; ``before`` may refuse one."""
-
-    is_here = True
-    slots = 2
-
-    def __init__(self, before: Callable[[Job], None] = lambda job: None) -> None:
-        self.before = before
-        self.jobs = 0
-
-    def submit(self, job: Job) -> Future[Mapping[str, Any]]:
-        answer = Future[Mapping[str, Any]]()
-        self.jobs += 1
-        try:
-            self.before(job)
-            message = perform(job.to_message())
-            if message["kind"] == "error":
-                raise revive_error(message)
-        except TwiceError as error:
-            answer.set_exception(error)
-        else:
-            answer.set_result(message)
-        return answer
-
-    def close(self) -> None:
-        pass
-
-
-class ElsewhereExecutor(HereExecutor):
-    """Has workers that see none of the caller's records."""
-
-    is_here = False
 
 
 def sweep_of(

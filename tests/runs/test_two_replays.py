@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from programs import recorded
 from twice.replayer.verification import Verification
 from twice.replayer.verify import verify
+from twice.runs.record_job import send_record
 from twice.runs.verifications import verify_here
 from twice.runs.verify_options import VerifyOptions
 
@@ -58,9 +58,9 @@ def test_two_replays(
     given = iter(replays)
     monkeypatch.setattr(VerifyOptions, "verify", lambda *_, **__: statements[next(given)])
     with recorded(tmp_path, COUNTING) as record:
-        arguments: dict[str, Any] = {
-            "record": str(record.path), "content": None, "made_here": True, "allow": None, "digest": record.digest,
-            "cited": None, "mismatches": [], "options": VerifyOptions().to_json(),
+        arguments = {
+            "record": send_record(record.path, record, is_here=True), "cited": None, "mismatches": [],
+            "options": VerifyOptions().to_json(),
         }  # fmt: skip
 
     answer = verify_here(arguments)

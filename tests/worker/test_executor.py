@@ -98,10 +98,9 @@ def test_another_version_of_twice_does_no_job() -> None:
 def test_a_process_that_dies_over_a_job_is_replaced() -> None:
     with LocalExecutor(1) as executor:
         dies = Job("twice.errors:find_leaf", {}, 0)  # a mapping has no hash
-        absent = {"record": "absent", "content": None, "made_here": False, "allow": None}
-        errs = Job(
-            "twice.runs.verifications:verify_here", {**absent, "options": {"classes": []}}, 1
-        )
+        absent = {"path": "absent", "content": None, "made_here": False, "allow": None}
+        arguments = {"record": absent, "options": {"classes": []}}
+        errs = Job("twice.runs.verifications:verify_here", arguments, 1)
         found: dict[int, TwiceError | None] = {}
         for done in run_jobs(executor, [dies, errs]):
             found[done.job.key] = done.error

@@ -1,4 +1,4 @@
-"""Several records, or those of a folder, verified by one command: a line for each and one document of them all.
+"""Several records, or those of a folder, verified or run afresh by one command: a line for each, one document of all.
 
 Invariant: the order of the lines is that of the records, whatever finished first.
 """
@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import click
@@ -18,8 +20,9 @@ import click
 from twice.cli.citations import cite
 from twice.cli.console import show_progress
 from twice.cli.options import option
-from twice.cli.output import PRINTED, print_beside, print_lines
+from twice.cli.output import PRINTED, print_beside, print_lines, tell
 from twice.errors import UsageError
+from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
 from twice.foundation.record_url import RecordUrl
 from twice.recorder.record.layout import MAGIC
@@ -40,6 +43,12 @@ class PlaceOptions:
     jobs: Annotated[int | None, option(
         "--jobs N", "how many of several at once: here 1, on a cluster as many as it has processors; rates are lower then",
         type=click.IntRange(1))] = None  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPlaceOptions(PlaceOptions):
+    """The same, with a file of what is done."""
+
     journal: Annotated[Path | None, option(
         "--journal FILE", "keep each result as it comes; if the file is there, go on from it")] = None  # fmt: skip
 
@@ -96,7 +105,7 @@ def _no_records(folder: Path, why: str) -> UsageError:
 def verify_several(
     paths: Sequence[Path],
     options: VerifyOptions,
-    where: PlaceOptions,
+    where: KeptPlaceOptions,
     *,
     writes: bool,
     as_json: bool,
@@ -148,3 +157,44 @@ def _print_document(made: Verifications, facts: dict[str, object]) -> None:
         write(f"{',' if at else ''}\n{json.dumps(entry, indent=2)}")
     rest = {"counts": made.counts, **facts, "next": made.next_steps}
     write(f"\n],\n{json.dumps(rest, indent=2)[2:]}\n")
+
+
+def rerun_several(
+    paths: Sequence[Path],
+    folder: Path,
+    where: PlaceOptions,
+    *,
+    force: bool,
+    informational: bool,
+    as_json: bool,
+) -> int:
+    """Run the programs of records afresh, print their lines or their document, and return the exit code."""
+    from twice.runs.reruns import FORMAT, describe_entry, rerun_records
+
+    with (
+        show_progress("run afresh") as progress,
+        open_executor(where.on or "local", where.jobs) as executor,
+    ):
+        entries = rerun_records(
+            paths, folder, executor, force=force, informational=informational, progress=progress
+        )
+    counts = Counter("not made" if "error" in each else str(each["how"]) for each in entries)
+    parted = [each for each in entries if each.get("parts_at") is not None]
+    steps = [
+        NextStep("see where they part", f"twice diagnose {quote(each['path'])} {quote(each['record'])}")
+        for each in parted
+    ]  # fmt: skip
+    document = {
+        "format": FORMAT,
+        "runs": entries,
+        "counts": dict(sorted(counts.items())),
+        "next": [each.to_json() for each in steps],
+    }
+    counted = ", ".join(f"{number} {how}" for how, number in sorted(counts.items()))
+    lines = [
+        *map(describe_entry, entries),
+        f"{pluralize(len(paths), 'run')}: {counted}; {len(parted) or 'none'} parted from the record",
+        *(f"next: {each.command}" for each in steps[:1]),
+    ]
+    is_well = all(each.get("how") == "completed" or each.get("exit_code") == 0 for each in entries)
+    return tell(document, lines, as_json=as_json, code=2 if counts["not made"] else 1 - is_well)

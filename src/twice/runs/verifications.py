@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import json
 import shlex
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,10 +22,10 @@ from typing import Any, Final
 from twice.errors import TwiceError
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
-from twice.foundation.record_url import RecordUrl, to_path
+from twice.foundation.record_url import to_path
 from twice.recorder.record_form import reading
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.trust import choose_allowed, grant, is_made_here, is_trusted, remember_record
+from twice.recorder.trust import is_made_here
 from twice.replayer.preconditions import source_changes
 from twice.replayer.replay_job import (
     folder_of,
@@ -39,6 +37,7 @@ from twice.replayer.replay_job import (
 from twice.replayer.statement_file import write_statement
 from twice.replayer.verification import Verification
 from twice.runs.journal import Journal, stamp_record
+from twice.runs.record_job import receive_record, send_record
 from twice.runs.verify_options import VerifyOptions
 from twice.worker.executor import Done, Executor, Job, run_jobs
 from twice.worker.fork_server import ForkServer
@@ -58,15 +57,9 @@ def verify_here(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Do the job of one record in a worker; return its statement in JSON and Markdown, and what is said of it.
 
     Args:
-        arguments: ``record`` (path), ``content`` (its bytes, where the worker does not see that path, else None),
-            ``made_here``, ``allow`` (None without trust), ``digest``, ``cited``, ``mismatches`` and ``options``.
+        arguments: ``record``, as ``send_record`` makes it, ``cited``, ``mismatches`` and ``options``.
     """
-    given = to_path(arguments["record"])
-    if arguments["made_here"]:
-        remember_record(arguments["digest"], is_passing=True)
-    elif arguments["allow"] is not None:
-        grant(arguments["digest"], arguments["allow"])
-    with _place(given, arguments["content"]) as path, reading("something", given):
+    with receive_record(arguments["record"]) as path:
         options = VerifyOptions.from_json(arguments["options"])
         judge = partial(options.verify, path, arguments["cited"], arguments["mismatches"])
         first = judge(start=_server.fork)
@@ -76,7 +69,7 @@ def verify_here(arguments: Mapping[str, Any]) -> dict[str, Any]:
             statement = replace(statement, not_judged=[*statement.not_judged, _ONE_OF_TWO])
         with RunRecord.open(path) as record:
             ticks = record.ticks
-    statement = replace(statement, path=given)
+    statement = replace(statement, path=to_path(arguments["record"]["path"]))
     rate = None
     if statement.took_s and statement.failure is None and ticks:
         rate = round(ticks / statement.took_s, 1)
@@ -113,18 +106,6 @@ class _Server:
 
 
 _server = _Server()
-
-
-@contextmanager
-def _place(path: Path, content: bytes | None) -> Iterator[Path]:
-    """Give the path of a record, or of a copy of it where this machine does not have the path."""
-    if content is None:
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="twice-record-") as folder:
-        copy = Path(folder, path.name)
-        copy.write_bytes(content)
-        yield copy
 
 
 def _explain(done: Verification) -> str:
@@ -216,21 +197,15 @@ class Verifications:
         for at in waiting:
             path = self._paths[at]
             stamp = stamp_record(str(path))
-            arguments: dict[str, Any] = {"record": str(path), "options": self._options.to_json()}
             try:
                 with reading("something", path), RunRecord.open(path) as record:
                     cited, mismatches = self._cite(record)
-                    made_here = is_made_here(record.digest)
-                    allow = choose_allowed(record.digest, record.setup.allow)
-                    arguments |= {
-                        "digest": record.digest,
-                        "made_here": made_here,
-                        "allow": list(allow) if is_trusted(record.digest) else None,
+                    arguments = {
+                        "record": send_record(path, record, is_here=executor.is_here),
                         "cited": None if cited is None else dict(cited),
                         "mismatches": list(mismatches),
+                        "options": self._options.to_json(),
                     }
-                is_seen = executor.is_here or isinstance(path, RecordUrl)
-                arguments["content"] = None if is_seen else path.read_bytes()
             except TwiceError as error:
                 self._journal.write(path, _tell_failure(path, error), stamp)
                 continue

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.recorder.record import RecordReader, RecordWriter
-from twice.recorder.record.blobs import FULL_TABLE_EVERY
+from twice.recorder.record.blobs import FULL_TABLE_EVERY, PageStore
+from twice.recorder.record.payloads import DeltaTable, FullTable
 
 PAGE = 4096
 
@@ -124,6 +125,20 @@ def test_tables_are_full_again_before_the_way_back_gets_long(tmp_path: Path) -> 
     writer.close({})
     with RecordReader.open(tmp_path / "a.twice") as reader:
         assert [reader.blob(n) for n in range(len(copies))] == copies
+
+
+@pytest.mark.parametrize(("changed", "kind"), [(2, DeltaTable), (3, FullTable)])
+def test_a_table_is_full_where_many_pages_changed(
+    changed: int, kind: type[DeltaTable] | type[FullTable]
+) -> None:
+    store = PageStore(bytes, lambda: None)
+    store.store("k", [bytes(40 * PAGE)], dedupe=True)
+
+    _, table = store.store(
+        "k", [b"\1" * PAGE * changed + bytes((40 - changed) * PAGE)], dedupe=True
+    )
+
+    assert isinstance(table, kind)
 
 
 @pytest.mark.parametrize(

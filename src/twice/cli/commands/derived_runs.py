@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 from twice.cli.citations import require_pins
 from twice.cli.options import (
+    RECORD,
     AsJson,
     Informational,
     Quiet,
     RecordPath,
+    argument,
     build_command,
     option,
     split_pairs,
 )
 from twice.cli.output import print_beside, print_json, tell
 from twice.cli.run_options import OutputOptions, TrustOptions, refuse_own_source
+from twice.cli.several_records import PlaceOptions, find_records, rerun_several
 from twice.diagnosis.log_comparison import compare_logs
 from twice.foundation.next_step import NextStep
 from twice.foundation.printable import pluralize, printable
@@ -123,23 +127,37 @@ def _list_departures(parent: RunRecord, made: RunRecord) -> Iterator[str]:
 
 @build_command
 def rerun(
-    record: RecordPath,
-    output: Annotated[OutputOptions, {"out": "path of the new record"}],
+    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True, type=RECORD)],
+    output: Annotated[OutputOptions, {"out": "path of the new record; of several, of their folder"}],
     informational: Informational,
     quiet: Quiet,
+    where: PlaceOptions,
     trust: TrustOptions,
     as_json: AsJson,
-) -> int:
+) -> int:  # fmt: skip
     """Run a record's program afresh: same seed, configuration and surroundings, fresh effects.
 
       twice rerun a.twice -o again.twice
+      twice rerun runs --jobs 4 -o again
 
     A re-run is not a replay: the world is read again, and may answer otherwise. The new record names the
-    run that it was made after. Exit code 0 when the program ended well, else 1.
+    run that it was made after. Of several records, or a folder of them, each has one line, which says whether
+    the new run parts from its record; the same command again goes on where it was stopped.
+
+    Exit code 0 when the program ended well, else 1; 2 when one of several could not be run.
     """
     from twice.replayer.rerun import rerun as run_afresh
 
-    refuse_own_source(output.out, record)
+    paths = find_records(records)
+    for path in paths:
+        refuse_own_source(output.out, path)
+        refuse_own_source(output.out / path.name, path)
+    if paths != [*records] or len(paths) > 1 or where != PlaceOptions():
+        with trust.trusting(*paths):
+            return rerun_several(
+                paths, output.out, where, force=output.force, informational=informational, as_json=as_json
+            )  # fmt: skip
+    record = paths[0]
     with (
         trust.trusting(record),
         run_afresh(

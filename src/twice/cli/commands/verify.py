@@ -42,7 +42,7 @@ from twice.cli.options import (
 from twice.cli.output import print_beside, tell
 from twice.cli.regression_tests import NewTest, require_free, write_test
 from twice.cli.run_options import TrustOptions
-from twice.cli.several_records import PlaceOptions, find_records, verify_several
+from twice.cli.several_records import KeptPlaceOptions, find_records, verify_several
 from twice.errors import OutputUnwritable, TwiceError, UsageError
 from twice.foundation.printable import pluralize
 from twice.recorder.runrecord import RunRecord
@@ -97,7 +97,7 @@ def command(
     no_statement: Annotated[bool, option("--no-statement", "write no statement beside the record")],
     diagnose: Annotated[bool, option("--diagnose", "when it fails, say where and why")],
     report: Annotated[bool, option("--report", "of a diagnosis, the report form")],
-    where: PlaceOptions,
+    where: KeptPlaceOptions,
     trust: TrustOptions,
     test: NewTest,
     as_json: AsJson,
@@ -166,11 +166,11 @@ def _write_beside(statement: Verification) -> OutputUnwritable | None:
     return None
 
 
-def _is_alone(paths: Sequence[Path], given: Sequence[Path], where: PlaceOptions) -> bool:
+def _is_alone(paths: Sequence[Path], given: Sequence[Path], where: KeptPlaceOptions) -> bool:
     """Whether one record is verified by itself; in another place, only one whose sample's runs can be spread."""
     if len(paths) > 1 or [*paths] != [*given] or where.journal:
         return False
-    if where == PlaceOptions():
+    if where == KeptPlaceOptions():
         return True
     try:
         with RunRecord.open(paths[0]) as opened:

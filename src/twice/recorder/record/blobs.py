@@ -32,6 +32,7 @@ from twice.recorder.record.payloads import (
 _GROUP_PAGES = 16
 _GROUP_BYTES = _GROUP_PAGES * PAGE_BYTES
 FULL_TABLE_EVERY = 32
+_FULL_TABLE_SHARE = 16
 _KNOWN_PAGES_MAX = 1 << 20
 
 
@@ -100,8 +101,9 @@ class PageStore:
         if before is not None and lengths == old_lengths:
             if not places:
                 return before.number, None
-            # A full table now and then, so that the way back through changes stays short.
-            if before.depth < FULL_TABLE_EVERY:
+            # A full table now and then, so that the way back through changes stays short, and always where many
+            # pages changed: those take far more bytes than it does.
+            if before.depth < FULL_TABLE_EVERY and _FULL_TABLE_SHARE * len(places) < start:
                 depth, table = before.depth + 1, DeltaTable(before.number, places, pages)
         number = self._number_blob()
         self._last[key] = _StoredBlob(number, depth, now)
