@@ -129,7 +129,7 @@ def test_tables_are_full_again_before_the_way_back_gets_long(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("changed", "kind"), [(2, DeltaTable), (3, FullTable)])
 def test_a_table_is_full_where_many_pages_changed(
-    changed: int, kind: type[DeltaTable] | type[FullTable]
+    changed: int, kind: type[DeltaTable | FullTable]
 ) -> None:
     store = PageStore(bytes, lambda: None)
     store.store("k", [bytes(40 * PAGE)], dedupe=True)
