@@ -5,11 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from programs import recorded
 from twice.recorder.cadence import Cadence
@@ -19,10 +22,21 @@ from twice.view.viewed_runs import ViewedRuns
 pytestmark = pytest.mark.integration  # a real run is shown
 
 STEPS = """
+    import numpy
+
+    class Lamp:
+        def __init__(self):
+            self.level = 0
+
+        def frame(self):
+            return numpy.full((2, 3, 3), self.level, numpy.uint8)
+
     def main(run):
+        lamp = run.track("lamp", Lamp())
         place = run.track("place", {"x": 0, "big": 1 << 60, "<b>": [1.5]})
         for tick in run.ticks(6):
             place["x"] += run.input("push", lambda: 2)
+            lamp.level += 50
             if tick == 3:
                 print("</script><script>alert(1)</script>")
 """
@@ -113,6 +127,16 @@ def test_a_number_is_followed_over_the_run(page: Page) -> None:
     told = page.read("/api/values?run=0&path=place.x")
 
     assert (told["ticks"], told["values"]) == ([0, 1, 2, 3, 4, 5], [0, 2, 4, 6, 8, 10])
+
+
+def test_a_replay_gives_the_exact_state_and_a_picture(page: Page) -> None:
+    for tick in (3, 4, 2):  # on, and back
+        told = page.read("/api/replay", {"run": 0, "tick": tick})
+        assert told["values"]["place"]["x"] == 2 * tick
+        (frame,) = told["frames"]
+        picture = Image.open(BytesIO(b64decode(frame["png"])))
+        assert (frame["name"], picture.size, picture.mode) == ("lamp", (3, 2), "RGB")
+        assert picture.getpixel((2, 1)) == (50 * tick,) * 3
 
 
 def test_a_branch_is_a_run_beside_its_parent(page: Page) -> None:

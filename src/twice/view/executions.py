@@ -1,4 +1,4 @@
-"""Commands of twice that a person starts from the page: the diagnosis of two runs, and a branch of one.
+"""What a person starts from the page: the diagnosis of two runs, a branch of one, a replay up to a tick.
 
 Each is a process of its own, as if it had been typed, so a record from elsewhere is refused as there, and nothing of a
 program runs where requests are answered.
@@ -9,8 +9,11 @@ Invariant: the processes end with the server.
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
 import sys
+import zlib
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -20,8 +23,10 @@ from typing import Any
 from twice.errors import UsageError, find_leaf
 from twice.foundation.with_blocks import Closing
 from twice.recorder.runrecord import RunRecord
+from twice.replayer.replay_session import ReplaySession
 from twice.report.record_pages import excerpt
-from twice.report.values import mapping
+from twice.report.values import as_json, limit_leaves, mapping
+from twice.view.viewed_runs import LEAVES_MAX
 
 
 class Executions(Closing):
@@ -29,7 +34,8 @@ class Executions(Closing):
 
     def __init__(self) -> None:
         self._running = set[subprocess.Popen[bytes]]()
-        self._lock = Lock()
+        self._replays: dict[Path, ReplaySession] = {}
+        self._lock, self._replaying = Lock(), Lock()
         self._is_closed = False
 
     def diagnose(self, a: Path, b: Path) -> dict[str, Any]:
@@ -71,12 +77,37 @@ class Executions(Closing):
         )
         return out
 
+    def replay(self, record: Path, tick: int) -> dict[str, Any]:
+        """Execute a record's program up to a tick; return the state before its body, and pictures of it.
+
+        Returns:
+            ``tick``, ``values`` by component, as ``twice show --json`` has them, and ``frames``: ``name`` and ``png``,
+            in base64.
+
+        Raises:
+            TwiceError: as ``twice.replay`` raises it.
+        """
+        with self._replaying:
+            if record not in self._replays:
+                self._replays[record] = ReplaySession(record)
+            session = self._replays[record]
+            session.seek(tick)
+            values, frames = session.state(), session.frames()
+        drawn = [
+            {"name": name, "png": b64encode(encode_png(each["shape"], each["bytes"])).decode()}
+            for name, each in sorted(frames.items())
+        ]
+        told = {name: as_json(value) for name, value in values.items()}
+        return {"tick": tick, "values": limit_leaves(told, LEAVES_MAX)[0], "frames": drawn}
+
     def close(self) -> None:
         """Kill what still runs."""
         with self._lock:
             self._is_closed = True
             for process in self._running:
                 process.kill()
+        for session in self._replays.values():
+            session.close()
 
     def _run(self, words: Sequence[str]) -> dict[str, Any]:
         """Run a command, and return the document that it prints."""
@@ -104,6 +135,28 @@ class Executions(Closing):
             facts = [str(error.get(name, "")) for name in ("happened", "expected", "remedy")]
             raise find_leaf(str(error.get("id")))(*facts)
         return told
+
+
+def encode_png(shape: Sequence[int], content: bytes) -> bytes:
+    """Encode a picture as PNG.
+
+    Args:
+        shape: height, width and channels, 3 or 4 of 8 bits.
+        content: in that order.
+    """
+    height, width, channels = shape
+    row = width * channels
+    rows = b"".join(b"\0" + content[at : at + row] for at in range(0, height * row, row))
+    kind = {3: 2, 4: 6}[channels]  # true colour, without and with alpha
+    chunks = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0)),
+        (b"IDAT", zlib.compress(rows, 1)),
+        (b"IEND", b""),
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in chunks
+    )
 
 
 def _explain_failure(words: Sequence[str], why: str) -> UsageError:

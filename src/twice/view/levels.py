@@ -8,10 +8,12 @@ Invariant: what is said to be exact was counted, every entry of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from twice.recorder.effects.events import LENIENT, STRICT, read_numbers
+from twice.recorder.effects.ops import MAIN, OPS
 from twice.recorder.record import RecordReader
 from twice.report.timeline import FRAMES
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     _Tracks = dict[tuple[str, str], tuple[_Counts, _Counts]]
 
 BINS_MAX: Final = 2000
+_GROUPS: Final = ("points", "journal", "component", "effect", "actor")
 _EXACT_BLOCKS: Final = 96
 _SAMPLED_BLOCKS: Final = 120
 _TRACKS_MAX: Final = 64
@@ -59,7 +62,9 @@ class Bins:
         return np.bincount(inside, minlength=self.count).astype(np.float64)
 
 
-def count_events(reader: RecordReader, first: int, last: int, bins: int) -> dict[str, Any]:
+def count_events(
+    reader: RecordReader, first: int, last: int, bins: int, actors: Mapping[int, str] = {}
+) -> dict[str, Any]:
     """Count what happened in a range of ticks.
 
     Args:
@@ -67,6 +72,7 @@ def count_events(reader: RecordReader, first: int, last: int, bins: int) -> dict
         first: tick.
         last: tick; in the range.
         bins: how many parts at most, 1 to 2,000.
+        actors: the keys of those other than the main program, by their numbers.
 
     Returns:
         ``from``, ``to``, ``bins``, ``width`` (ticks in each), ``exact``, and ``tracks``: ``group``, ``name``,
@@ -84,10 +90,11 @@ def count_events(reader: RecordReader, first: int, last: int, bins: int) -> dict
     numbers, frame_rows = reader.frame_rows()
     placed, begins = _place_frames(rows, frame_rows)
     frames, are_exact = _count(
-        placed, begins, parts, lambda at: _read_frames(reader, int(numbers[at]))
+        placed, begins, parts, lambda at: _read_frames(reader, int(numbers[at]), actors)
     )
-    order = {"points": 0, "journal": 1, "component": 2}
-    tracks = sorted({**points, **frames}.items(), key=lambda each: (order[each[0][0]], each[0][1]))
+    tracks = sorted(
+        {**points, **frames}.items(), key=lambda each: (_GROUPS.index(each[0][0]), each[0][1])
+    )
     return {
         "from": first,
         "to": last,
@@ -167,18 +174,27 @@ def _read_points(reader: RecordReader, first: int, count: int) -> _Found:
     return found
 
 
-def _read_frames(reader: RecordReader, number: int) -> _Found:
-    """Read what the journal has in a block, by kind."""
+def _read_frames(reader: RecordReader, number: int, actors: Mapping[int, str]) -> _Found:
+    """Read what the journal has in a block, by kind, by operation and by actor."""
     import numpy as np
 
-    by_kind: dict[str, list[int]] = {}
+    found: dict[tuple[str, str], list[int]] = {}
     ticks = list[int]()
     for frame in reader.read_block(number)[1]:
         ticks.append(frame.tick)
-        if frame.kind in FRAMES:
-            by_kind.setdefault(FRAMES[frame.kind], []).append(frame.tick)
+        if frame.kind not in FRAMES:
+            continue
+        keys = [("journal", FRAMES[frame.kind])]
+        if actors:
+            keys.append(("actor", actors.get(frame.actor, MAIN)))
+        if frame.kind in {STRICT, LENIENT}:
+            names = (OPS[each].name for each in read_numbers(frame.payload) if each in OPS)
+            keys += [("effect", name) for name in names]
+        for key in keys:
+            found.setdefault(key, []).append(frame.tick)
     of = np.array(ticks, np.int64)
-    return {("journal", name): (np.array(each, np.int64), of) for name, each in by_kind.items()}
+    counted = {key: np.array(each, np.int64) for key, each in found.items()}
+    return {key: (each, each if key[0] == "effect" else of) for key, each in counted.items()}
 
 
 def _place_frames(

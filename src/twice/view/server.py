@@ -84,7 +84,7 @@ class ViewServer(ThreadingHTTPServer):
         """Do what a person asked for on the page.
 
         Args:
-            command: ``diagnose`` or ``branch``.
+            command: ``diagnose``, ``branch`` or ``replay``.
             asked: its parameters.
 
         Raises:
@@ -94,6 +94,10 @@ class ViewServer(ThreadingHTTPServer):
             if command == "diagnose":
                 a, b = (self.runs.path_of(int(asked[name])) for name in ("a", "b"))
                 return self.executions.diagnose(a, b)
+            if command == "replay":
+                return self.executions.replay(
+                    self.runs.path_of(int(asked["run"])), int(asked["tick"])
+                )
             if command == "branch":
                 inputs = {str(name): str(text) for name, text in dict(asked["inputs"]).items()}
                 out = self.executions.branch(

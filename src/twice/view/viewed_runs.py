@@ -35,7 +35,7 @@ from twice.view.levels import BINS_MAX, count_events
 
 FORMAT: Final = "twice.view/1"
 _ENTRIES_MAX: Final = 300
-_LEAVES_MAX: Final = 5000
+LEAVES_MAX: Final = 5000
 _PATHS_MAX: Final = 500
 _VALUES_MAX: Final = 1000
 _STATE_BYTES_MAX: Final = 64 << 20
@@ -183,7 +183,8 @@ class ViewedRuns:
         if last < first:
             raise _refuse("to", last, f"{first} or later")
         bins = _read_integer(asked, "bins", 240, 1, BINS_MAX)
-        return {"run": run, **count_events(record.reader, first, last, bins)}
+        actors = {number: key for key, number in record.actors().items()}
+        return {"run": run, **count_events(record.reader, first, last, bins, actors)}
 
     def _tell_moment(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
@@ -193,7 +194,7 @@ class ViewedRuns:
                 omitted[name] = len(told[name]) - _ENTRIES_MAX
                 told[name] = told[name][:_ENTRIES_MAX]
         if told["snapshot"] is not None:
-            values, dropped = limit_leaves(told["snapshot"]["values"], _LEAVES_MAX)
+            values, dropped = limit_leaves(told["snapshot"]["values"], LEAVES_MAX)
             told["snapshot"]["values"] = values if isinstance(values, dict) else {}
             omitted |= {"values": dropped} if dropped else {}
         return {**told, "changed": _list_changed(record, tick), "omitted": omitted}
