@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -103,12 +104,15 @@ def draw_frames(session: Session) -> dict[str, dict[str, object]]:
 
     A component draws by ``frame()``, which returns an array of uint8, (height, width, 3 or 4), or None for no picture.
     """
-    found = {}
+    found: dict[str, dict[str, object]] = {}
     for name, component in session.points.components.items():
-        draw = getattr(component.target, "frame", None)
-        picture = draw() if callable(draw) else None
-        shape = getattr(picture, "shape", ())
-        if len(shape) == 3 and shape[2] in (3, 4) and str(getattr(picture, "dtype", "")) == "uint8":
+        picture: Any = None
+        if callable(draw := getattr(component.target, "frame", None)):
+            with suppress(Exception):  # a method of that name that means another thing
+                picture = draw()
+        shape = tuple(getattr(picture, "shape", ()))
+        is_picture = len(shape) == 3 and shape[2] in (3, 4)
+        if is_picture and str(getattr(picture, "dtype", "")) == "uint8":
             found[name] = {"shape": [*shape], "bytes": picture.tobytes()}
     return found
 
