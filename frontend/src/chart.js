@@ -36,7 +36,7 @@ export function makeChart(host, { height, axes, series, y = {}, draw = null, onC
     {
       width: Math.max(host.clientWidth, 50),
       height,
-      padding: [0, 0, 0, 0],
+      padding: [0, 16, 0, 12], // room for the first and the last number of an axis
       legend: { show: false },
       cursor: {
         y: false,

@@ -24,7 +24,7 @@ export const fill = (element, ...children) => element.replaceChildren(...toNodes
 
 function toNodes(children) {
   return children
-    .flat(3)
+    .flat(Infinity)
     .filter((each) => each !== null && each !== undefined && each !== false)
     .map((each) => (each instanceof Node ? each : document.createTextNode(printable(each))));
 }

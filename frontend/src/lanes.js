@@ -4,7 +4,7 @@ import { button, fill, h } from "./dom.js";
 import { commas } from "./text.js";
 import { any, Part, view } from "./view.js";
 
-const LANE_PX = 22;
+const LANE_PX = 24; // the least size of a target of the pointer
 const LANES_MAX = 12;
 const AXIS_PX = 28;
 const LOWEST = 0.2;
@@ -30,10 +30,11 @@ class Lanes extends Part {
     this.#chart?.end();
   }
 
-  /** Show counts; the chart is made anew only when there are other tracks. */
-  show(data) {
+  /** Show counts; the chart is made anew only when there are other tracks. The last group has an axis for all. */
+  show(data, isLast) {
     const tracks = data.tracks.filter((each) => each.group === this.group);
     const isSame = this.#chart !== null && String(tracks.map(toName)) === String(this.#tracks.map(toName));
+    this.isLast = isLast;
     [this.#data, this.#tracks] = [data, tracks];
     if (isSame) this.#chart.chart.redraw(false);
     else this.#rebuild();
@@ -70,8 +71,8 @@ class Lanes extends Part {
       hidden > 0 && button(`show ${commas(hidden)} more`, () => this.#showAll(), { class: "more" }),
     );
     const options = {
-      height: shown.length * LANE_PX + AXIS_PX,
-      axes: [tickAxis(), { show: false }],
+      height: shown.length * LANE_PX + (this.isLast ? AXIS_PX : 0),
+      axes: [this.isLast ? tickAxis() : { show: false }, { show: false }],
       series: [{ show: false }],
       y: { range: [0, 1] },
       draw: (chart) => shown.forEach((_, lane) => this.#draw(chart, lane)),

@@ -50,8 +50,11 @@ export function searchLeaves(roots, query, onlyDiffering, limit) {
     for (const node of nodes) {
       if (found.length >= limit || left-- <= 0) return;
       if (onlyDiffering && !hasDifference(node)) continue;
+      const before = found.length;
       if (!isLeafNode(node)) walk(childrenOf(node));
-      else if (texts(node).some((text) => text.toLowerCase().includes(wanted))) found.push(node);
+      // Containers can differ in kind alone, such as arrays of two types with equal elements.
+      const isAsked = isLeafNode(node) || (onlyDiffering && found.length === before);
+      if (isAsked && texts(node).some((text) => text.toLowerCase().includes(wanted))) found.push(node);
     }
   };
   walk(roots);

@@ -7,7 +7,7 @@ import { any, Part, view } from "./view.js";
 
 class State extends Part {
   build() {
-    const on = { input: () => this.#filter() };
+    const on = { input: () => this.refresh(new Set(["moments"])) };
     this.search = h("input", { type: "search", id: "search", autocomplete: "off", on });
     this.differing = h("input", { type: "checkbox", on });
     this.onlyDiffering = labelled("only differing", this.differing);
@@ -24,27 +24,24 @@ class State extends Part {
   refresh(changed) {
     if (!any(changed, "moments", "plots")) return;
     const { moments } = view;
-    const isPair = moments.length === 2;
+    const held = moments.filter(({ snapshot }) => snapshot);
+    const isPair = held.length === 2;
     this.onlyDiffering.hidden = !isPair;
     this.tree.classList.toggle("pair", isPair);
     this.heads.classList.toggle("pair", isPair);
     this.heads.hidden = !isPair;
     const toHead = ({ run }) => h("span", { class: "value" }, view.runs[run]?.name);
-    fill(this.heads, h("span", { class: "key" }, "path"), moments.map(toHead));
+    fill(this.heads, h("span", { class: "key" }, "path"), held.map(toHead));
     fill(this.notes, moments.map(toNote), isPair && this.#warn());
-    const states = moments.map(({ snapshot }) => snapshot?.values ?? {});
-    this.tree.show(states, moments.flatMap((each) => each.changed ?? []));
-    if (!isPair && this.differing.checked) this.differing.click();
+    const states = held.map(({ snapshot }) => snapshot.values);
+    const filter = { query: this.search.value.trim(), differing: isPair && this.differing.checked };
+    this.tree.show(states, moments.flatMap((each) => each.changed ?? []), filter);
   }
 
   /** Values before different ticks differ without any fault of the runs. */
   #warn() {
     const [a, b] = view.moments.map(({ snapshot }) => snapshot?.tick);
     return a !== b && h("p", { class: "warning" }, "The nearest snapshots of the two runs lie before different ticks.");
-  }
-
-  #filter() {
-    this.tree.filter(this.search.value.trim(), this.differing.checked && view.moments.length === 2);
   }
 
   #count() {

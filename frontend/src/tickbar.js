@@ -33,11 +33,11 @@ class TickBar extends Part {
     ];
     this.append(
       h("div", { class: "bar" },
-        button("⏮", go(() => 0), { "aria-label": "first tick" }),
+        button("|◀", go(() => 0), { "aria-label": "first tick" }),
         button("◀", go(() => view.tick - 1), { "aria-label": "previous tick" }),
         labelled("tick", this.field), this.end,
         button("▶", go(() => view.tick + 1), { "aria-label": "next tick" }),
-        button("⏭", go(() => view.ticks - 1), { "aria-label": "last tick" }),
+        button("▶|", go(() => view.ticks - 1), { "aria-label": "last tick" }),
         this.changes, this.chosen),
       h("label", { class: "slider" }, h("span", { class: "hidden" }, "tick, on a slider"), this.slider),
     );

@@ -68,7 +68,8 @@ class Timeline extends Part {
 
   #show(data) {
     fill(this.notes, !data.exact && h("p", { class: "note" }, "sampled; zoom in for exact counts"));
-    this.#groups.forEach((each) => each.show(data));
+    const last = this.#groups.findLast(({ group }) => data.tracks.some((each) => each.group === group));
+    this.#groups.forEach((each) => each.show(data, each === last));
   }
 }
 

@@ -25,19 +25,18 @@ class Tree extends HTMLElement {
     this.addEventListener("focusin", (event) => this.#onFocus(event));
   }
 
-  /** Show one state, or two side by side; what is open stays open. */
-  show(states, changed) {
+  /**
+   * Show one state, or two side by side; what is open stays open.
+   *
+   * With a query, or when only differing values are asked for, show the leaves that fit in a flat list.
+   */
+  show(states, changed, filter) {
     this.#roots = toRoots(states);
     this.#changed = new Set(changed);
+    this.#filter = filter;
     if (this.#open === null && this.#roots.length) {
       this.#open = new Set(this.#roots.length > OPEN_AT_FIRST_MAX ? [] : this.#roots.map(({ path }) => path));
     }
-    this.#render();
-  }
-
-  /** Show only leaves that hold a text, or that differ. */
-  filter(query, differing) {
-    this.#filter = { query, differing };
     this.#render();
   }
 
@@ -54,7 +53,9 @@ class Tree extends HTMLElement {
       delete this.dataset.found;
     }
     fill(this, this.#rows.map((row) => this.#toElement(row)));
-    this.#activate(Math.max(this.#rows.findIndex(({ path }) => path === this.#active), 0), hadFocus);
+    const at = Math.max(this.#rows.findIndex(({ path }) => path === this.#active), 0);
+    this.#activate(at, false);
+    if (hadFocus) this.children[at]?.focus({ preventScroll: true });
     this.dispatchEvent(new CustomEvent("rendered"));
   }
 
@@ -149,7 +150,6 @@ class Tree extends HTMLElement {
     if (!sides.some((value) => toNumber(value) !== null)) return;
     const others = view.plots.filter((each) => each !== path);
     view.set({ plots: others.length < view.plots.length ? others : [...others, path] });
-    this.#render();
   }
 }
 
