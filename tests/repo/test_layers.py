@@ -37,11 +37,12 @@ BELOW: dict[str, tuple[str, ...]] = {
     ),
     "integrations": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "report": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checker"),
+    "view": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "report"),
     "runs": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis"),
     "agent": ("errors", "writing", "foundation", "worker", "simulation", "recorder", "checker", "specification", "report"),
     "cli": (
         "errors", "writing", "foundation", "worker", "simulation", "recorder", "replayer", "diagnosis", "checker", "specification",
-        "tools", "assets", "testing", "schedules", "report", "runs", "agent",
+        "tools", "assets", "testing", "schedules", "report", "runs", "view", "agent",
     ),
 }  # fmt: skip
 

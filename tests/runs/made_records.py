@@ -29,18 +29,7 @@ def make_record(
     close: bool = True,
 ) -> Path:
     """Write the record of a run of ``train.py:main``; without ``close``, one that was killed."""
-    setup = Setup(
-        Program("function", "train.py", "main", str(path.parent)), Seed(seed), config or {}
-    )
-    identity = {
-        "format": FORMAT,
-        "behaviours": dict(BEHAVIOURS),
-        "setup": setup.to_json(),
-        "code": {"files": {}},
-        "surroundings": {},
-        "environment": {"python": {"version": "3.11.7"}, "libraries": {"twice": "0.1.0"}},
-        "parent": None,
-    }
+    identity = make_identity(path.parent, seed=seed, config=config)
     writer = RecordWriter.create(path, identity, force=True, run_id=seed.to_bytes(32)[-16:])
     layout = writer.layout(["state"])
     for tick in range(ticks):
@@ -53,6 +42,22 @@ def make_record(
     how = "completed" if exception is None else "exception"
     writer.close({"how": how, "exception": exception})
     return path
+
+
+def make_identity(
+    folder: Path, *, seed: int, config: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the identity of a run of ``train.py:main`` in a folder."""
+    setup = Setup(Program("function", "train.py", "main", str(folder)), Seed(seed), config or {})
+    return {
+        "format": FORMAT,
+        "behaviours": dict(BEHAVIOURS),
+        "setup": setup.to_json(),
+        "code": {"files": {}},
+        "surroundings": {},
+        "environment": {"python": {"version": "3.11.7"}, "libraries": {"twice": "0.1.0"}},
+        "parent": None,
+    }
 
 
 def write_statement(record: Path, number: int, result: str, *, run_id: str | None = None) -> Path:

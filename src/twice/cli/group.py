@@ -53,6 +53,7 @@ COMMANDS: Final[dict[str, str]] = {
     "agent": "teach a coding agent to use twice: skills, commands, settings",
     "mcp": "serve the verbs to a coding agent over the Model Context Protocol",
     "asset": "logs of pictures and sounds, their gate, and nothing of it in public",
+    "view": "look at runs on a page of this machine, tick by tick",
     "report": "write a page about one or two records",
     "demo": "see it happen: record, verify, diverge, diagnose",
 }
@@ -71,11 +72,12 @@ _WINGS: Final = {
     "assets": {"asset"},
     "agent": {"agent", "mcp"},
     "schedules": {"explore"},
+    "view": {"view"},
 }
 """The commands that need a room; without it, they are not listed."""
 
 _READS_RECORDS: Final = {
-    "verify", "diagnose", "replay", "branch", "rerun", "show", "ls", "env", "trace", "export", "migrate", "report"
+    "verify", "diagnose", "replay", "branch", "rerun", "show", "ls", "env", "trace", "export", "migrate", "view", "report"
 }  # fmt: skip
 _ENTRY_POINTS: Final = "twice.commands"
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"]}

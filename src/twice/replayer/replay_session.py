@@ -101,6 +101,23 @@ class ReplaySession(Closing):
                 total -= sum(map(len, dropped.values()))
         return decode_states(encoded, component)
 
+    def frames(self) -> dict[str, dict[str, Any]]:
+        """Return the pictures that components draw before the current tick's body, by their names.
+
+        A component draws by a method ``frame()`` that returns an array of uint8, (height, width, 3 or 4). An
+        environment of Gymnasium that was made with ``render_mode="rgb_array"`` does.
+
+        Returns:
+            ``shape``: height, width, channels, and ``bytes``: in that order.
+
+        Raises:
+            ReplayRefused: E-REPLAY-001, when the program leaves its record on the way.
+        """
+        self._require_open()
+        frames: dict[str, dict[str, Any]] = self._go().ask({"do": "frames"})["frames"]
+        self._hang_up()  # to draw may move what the program goes on with
+        return frames
+
     def inputs(self) -> list[InputEvent]:
         """Return the inputs of the current tick, from the record."""
         return self.record.inputs(tick=self.tick)

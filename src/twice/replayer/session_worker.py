@@ -1,7 +1,7 @@
 """Inside the process of a replay or branching session: stop before ticks and take commands.
 
-Commands are ``go`` (run until before a tick), ``state`` (canonical form of every component) and
-``finish`` (run to the end). A read-only session never substitutes anything; a branching one gets
+Commands are ``go`` (run until before a tick), ``state`` (canonical form of every component), ``frames`` (their
+pictures) and ``finish`` (run to the end). A read-only session never substitutes anything; a branching one gets
 its inputs with ``go``.
 
 Invariant: while it waits, the program stands between two ticks.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -88,11 +89,32 @@ class CommandControl(Control):
             if command["do"] == "state":
                 self._channel.send({"kind": "state", "state": encode_states(session)})
                 continue
+            if command["do"] == "frames":
+                self._channel.send({"kind": "frames", "frames": draw_frames(session)})
+                continue
             self._until, self._after = command["until"], command.get("after", -1)
             if self._substitute is not None and command.get("inputs"):
                 values = decode(command["inputs"])
                 self._substitute(values, here["tick"], onwards=command["onwards"])
             return
+
+
+def draw_frames(session: Session) -> dict[str, dict[str, object]]:
+    """Return height, width, channels and bytes of the picture of every component that draws one.
+
+    A component draws by ``frame()``, which returns an array of uint8, (height, width, 3 or 4), or None for no picture.
+    """
+    found: dict[str, dict[str, object]] = {}
+    for name, component in session.points.components.items():
+        picture: Any = None
+        if callable(draw := getattr(component.target, "frame", None)):
+            with suppress(Exception):  # a method of that name that means another thing
+                picture = draw()
+        shape = tuple(getattr(picture, "shape", ()))
+        is_picture = len(shape) == 3 and shape[2] in (3, 4)
+        if is_picture and str(getattr(picture, "dtype", "")) == "uint8":
+            found[name] = {"shape": [*shape], "bytes": picture.tobytes()}
+    return found
 
 
 def replay_here(job: Mapping[str, Any], channel: Channel) -> None:

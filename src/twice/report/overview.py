@@ -31,17 +31,28 @@ def overview(record: RunRecord, *, progress: Progress | None = None) -> dict[str
         record: open.
         progress: called with bytes done and bytes in all, while the file is checked.
     """
-    identity, reader = record.identity, record.reader
-    ending = record.ending or {}
-    setup = mapping(identity.get("setup"))
-    tear, damage = reader.tear, None
-    if tear is not None:
-        damage = f"{tear.reason}; the bytes before {tear.offset} are intact"
+    reader, damage = record.reader, None
+    if reader.tear is not None:
+        damage = f"{reader.tear.reason}; the bytes before {reader.tear.offset} are intact"
     else:
         try:
             reader.check(progress)
         except TwiceError as error:
             damage = f"{error.id} {error.happened}"
+    return {
+        **describe_run(record),
+        "intact": damage is None,
+        "damage": damage,
+        "snapshots": [entry._asdict() for entry in reader.snapshots],
+        "connections": [one.to_json() for one in summarize_connections(record.connections())],
+        "size": reader.summary(),
+    }
+
+
+def describe_run(record: RunRecord) -> dict[str, Any]:
+    """Return what of that stands at a record's start and end, whatever lies between."""
+    identity, reader = record.identity, record.reader
+    ending, setup, tear = record.ending or {}, mapping(identity.get("setup")), reader.tear
     return {
         "format": FORMAT,
         "record": str(record.path),
@@ -60,19 +71,14 @@ def overview(record: RunRecord, *, progress: Progress | None = None) -> dict[str
         },
         "parent": None if record.parent is None else dict(record.parent),
         "complete": record.complete,
-        "intact": damage is None,
-        "damage": damage,
         "tear": tear
         and {name: getattr(tear, name) for name in ("reason", "offset", "points", "damaged")},
         "ending": record.ending,
         "ticks": record.ticks,
         "points": len(reader.points),
-        "snapshots": [entry._asdict() for entry in reader.snapshots],
         **{name: dict(mapping(ending.get(name))) for name in ("components", "streams", "effects")},
-        "connections": [one.to_json() for one in summarize_connections(record.connections())],
         "record_format": reader.format,
         "digest": str(reader.algorithm),
-        "size": reader.summary(),
     }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from twice.diagnosis.divergence import Divergence, OperationFound
+from twice.diagnosis.divergence import Divergence
 from twice.recorder.record_form import describe_ending
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.user_code import digest_sources
@@ -89,7 +89,7 @@ def page_of_two(a: RunRecord, b: RunRecord, found: Divergence) -> str:
         found=found,
         mood={0: "good", 1: "bad", 2: "unsure"}[found.exit_code],
         headline=found.headline().partition(": ")[2] or found.result,
-        operations=[(each, _excerpt(each, a)) for each in operations],
+        operations=[(each, excerpt(a, each.file, each.line)) for each in operations],
         mark=None if found.compare_point is None else max(found.compare_point.tick, 0),
         partings=partings(a, b),
         surroundings=[
@@ -127,15 +127,6 @@ def _side(record: RunRecord, told: Mapping[str, Any]) -> dict[str, Any]:
     for name, text in identity_rows(record, told):
         last = name or last
         identity[last] = text if name else f"{identity[last]}; {text}"
-    streams = []
-    for name, entry in told["streams"].items():
-        kind, draws, seed = (mapping(entry).get(key) for key in ("kind", "draws", "seed"))
-        streams.append((name, kind, "not counted" if draws is None else draws, seed))
-    reads = [
-        (name, _ASKED_BY.get(kind, kind), count)
-        for kind, counts in told["effects"].items()
-        for name, count in mapping(counts).items()
-    ]
     return {
         "path": record.path,
         "name": record.path.name,
@@ -145,11 +136,29 @@ def _side(record: RunRecord, told: Mapping[str, Any]) -> dict[str, Any]:
         "ending": describe_ending(record.ending),
         "events": events(record),
         "identity": identity,
-        "streams": streams,
-        "reads": reads,
+        "streams": list_streams(told),
+        "reads": list_reads(told),
         "no_reads": no_reads_text(told),
         "next": next_command(record),
     }
+
+
+def list_streams(told: Mapping[str, Any]) -> list[tuple[str, Any, Any, Any]]:
+    """Return name, kind, number of draws and seed of the streams of an overview."""
+    streams = []
+    for name, entry in told["streams"].items():
+        kind, draws, seed = (mapping(entry).get(key) for key in ("kind", "draws", "seed"))
+        streams.append((name, kind, "not counted" if draws is None else draws, seed))
+    return streams
+
+
+def list_reads(told: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    """Return operation, who asked, and how often, of the reads of an overview."""
+    return [
+        (name, _ASKED_BY.get(kind, kind), count)
+        for kind, counts in told["effects"].items()
+        for name, count in mapping(counts).items()
+    ]
 
 
 def _pair(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
@@ -157,17 +166,17 @@ def _pair(one: Mapping[str, Any], two: Mapping[str, Any]) -> list[tuple[str, Any
     return [(name, one.get(name), two.get(name)) for name in {**one, **two}]
 
 
-def _excerpt(operation: OperationFound, record: RunRecord) -> list[tuple[int, str]]:
-    """Return the numbered lines around an operation; none if the file is not as recorded."""
+def excerpt(record: RunRecord, file: str, line: int) -> list[tuple[int, str]]:
+    """Return the numbered lines around one of a source file; none if the file is not as recorded."""
     code, left = mapping(record.identity.get("code")), mapping(record.ending)
     recorded = {**mapping(code.get("files")), **mapping(left.get("files"))}
     root = record.setup.program.folder()
-    wanted = (root / operation.file).resolve()
+    wanted = (root / file).resolve()
     for listed, digest in sorted(recorded.items()):
         path = root / listed
         if path.resolve() == wanted and digest_sources([path], root).get(listed) == digest:
             rows = wanted.read_text(encoding="utf-8", errors="backslashreplace").splitlines()
-            first = max(operation.line - 1 - _LINES_AROUND, 0)
-            shown = rows[first : operation.line + _LINES_AROUND]
+            first = max(line - 1 - _LINES_AROUND, 0)
+            shown = rows[first : line + _LINES_AROUND]
             return [(at, row.expandtabs()) for at, row in enumerate(shown, start=first + 1)]
     return []

@@ -30,7 +30,7 @@ SHADES = 4
 _ROWS_MAX = 24
 _CHUNK = 1 << 16
 _ENDS = ("points: start", "points: end")
-_FRAMES = {
+FRAMES = {
     INPUT: "inputs",
     STRICT: "reads of the world",
     LENIENT: "reads by libraries",
@@ -93,8 +93,8 @@ def events(record: RunRecord) -> list[Row]:
             at = ticks[(numbers == number) & (ticks >= 0)]
             found[name] = found.get(name, zero) + _count(at, record.ticks)
     ticks_of: dict[str, list[int]] = {}
-    for frame in reader.frames(list(_FRAMES)):
-        ticks_of.setdefault(_FRAMES[frame.kind], []).append(max(frame.tick, 0))
+    for frame in reader.frames(list(FRAMES)):
+        ticks_of.setdefault(FRAMES[frame.kind], []).append(max(frame.tick, 0))
     ticks_of["snapshots"] = [entry.tick for entry in reader.snapshots]
     for name, listed in ticks_of.items():
         found[name] = _count(np.array(listed, np.int64), record.ticks)

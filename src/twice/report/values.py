@@ -177,6 +177,23 @@ def _plain_path(path: str) -> str:
     return re.sub(r"\['([^\W\d]\w*)'\]", r".\1", path)
 
 
+def list_numbers(state: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:
+    """Yield path and value of the numbers in a state, as ``find_part`` spells them; of a small array each element."""
+    waiting = [*state.items()]
+    while waiting:
+        path, value = waiting.pop(0)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield path, value
+        elif _is_array(value) and value.dtype.kind in "iuf" and value.size <= _ELEMENTS_SHOWN:
+            import numpy as np
+
+            for at in np.ndindex(*value.shape):
+                yield path + (f"[{', '.join(map(str, at))}]" if at else ""), value[at].item()
+        else:
+            parts = (_children(value) or [])[:_CHILDREN_SHOWN]
+            waiting[:0] = [(_plain_path(path + label), child) for label, child in parts]
+
+
 def limit_leaves(value: Any, limit: int) -> tuple[Any, int]:
     """Return JSON with its first leaves alone, and how many others there are.
 

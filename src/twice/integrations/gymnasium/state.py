@@ -263,8 +263,13 @@ class EnvProgress:
 class ComparedEnv:
     """A component that can be read and compared only: part of the environment is opaque."""
 
-    def __init__(self, parts: Mapping[str, StatePart], generators: EnvGenerators) -> None:
-        self._parts, self._generators = dict(parts), generators
+    def __init__(self, parts: Mapping[str, StatePart], generators: EnvGenerators, env: Any) -> None:
+        self._parts, self._generators, self._env = dict(parts), generators, env
+
+    def frame(self) -> Any:
+        """Return the environment's picture; None where it was not made to draw arrays."""
+        is_drawing = getattr(self._env, "render_mode", None) == "rgb_array"
+        return self._env.render() if is_drawing else None
 
     def state(self) -> State:
         """Return plain values of every part that has any."""

@@ -45,15 +45,15 @@ class EnvRecorder:
         self._kind = ComparedEnv if opaque else RestorableEnv
         slots = {f"{name}/{at}": each for at, each in enumerate(getattr(env.unwrapped, "envs", ()))}
         for slot, each in slots.items():
-            self._track(slot, parts_of(each, name, only=only, opaque=opaque))
+            self._track(slot, parts_of(each, name, only=only, opaque=opaque), each)
         parts = parts_of(env, name, only=None if slots else only, opaque=opaque)
-        self._track(name, {**parts, "progress": self.progress})
+        self._track(name, {**parts, "progress": self.progress}, env)
         for slot, each in slots.items():
             self._govern(slot, each)
         self._govern(name, env, draws=not slots)
 
-    def _track(self, name: str, parts: dict[str, StatePart]) -> None:
-        component = self._kind(parts, self.generators)
+    def _track(self, name: str, parts: dict[str, StatePart], env: Any) -> None:
+        component = self._kind(parts, self.generators, env)
         component.state()  # What cannot be captured is refused here, where the user wraps.
         self.run.track(name, component)
 

@@ -107,6 +107,11 @@ class PointLog:
     def __len__(self) -> int:
         return self._entries.count
 
+    def block_rows(self) -> npt.NDArray[np.void]:
+        """Return the rows of the index about points (``ROW_FIELDS``): a block's first entry, count, lowest and highest tick."""
+        rows: npt.NDArray[np.void] = self._file.table[self._entries.blocks]
+        return rows
+
     def point(self, index: int) -> Point:
         """Return the point with this index; -1 is the last; E-RECORD-006 when there is none."""
         count = self._entries.count

@@ -9,13 +9,10 @@ Invariant: every byte that leaves the reader was proved by the chain of checksum
 from __future__ import annotations
 
 import os
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
-from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from twice.errors import RecordCorrupt, RecordTorn
 from twice.foundation.printable import pluralize
@@ -23,18 +20,15 @@ from twice.foundation.with_blocks import Closing
 from twice.recorder.record import payloads
 from twice.recorder.record.blobs import Blobs
 from twice.recorder.record.block_file import BlockFile, EntryIndex
-from twice.recorder.record.layout import (
-    BLOCK_HEADER_BYTES,
-    PAGE_BYTES,
-    Expander,
-    Kind,
-    MalformedError,
-    StoredBlock,
-    unpack_head,
-)
+from twice.recorder.record.form_checker import FormChecker
+from twice.recorder.record.layout import BLOCK_HEADER_BYTES, Kind
 from twice.recorder.record.payloads import SnapshotEntry, SymbolTable, decode_json
-from twice.recorder.record.points import PointBlock, PointLog
+from twice.recorder.record.points import PointLog
 from twice.recorder.record.prefix import Progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _PLACE_BITS = 32
 """Of a frame's place: below them its position in its block, above them the block's number."""
@@ -68,13 +62,11 @@ class RecordReader(Closing):
         self.path = file.path
         # Number of the format, 16 random bytes of the run, and the algorithm of digests in compare-points.
         self.format, self.run_id, self.algorithm, _ = file.header
-        self.tear = (
-            file.prefix.tear
-        )  # where and why the intact part ends, if the record is not complete
+        # Where and why the intact part ends, if the record is not complete.
+        self.tear = file.prefix.tear
         self.complete = self.tear is None  # closed, with an intact index and trailer
-        self.checksum = (
-            file.prefix.checksum
-        )  # 32 bytes, of every byte up to the end of the last intact block
+        # 32 bytes, of every byte up to the end of the last intact block.
+        self.checksum = file.prefix.checksum
         # What the run is a function of, and how it ended, if the record says it.
         self.identity: dict[str, object] = file.decode(0, decode_json)
         self.ending: dict[str, object] | None = None
@@ -120,7 +112,7 @@ class RecordReader(Closing):
             RecordTorn: E-RECORD-003, when the record was never closed.
         """
         file = self._file
-        checker = _FormChecker(file.chain.digest)
+        checker = FormChecker(file.chain.digest)
         tear = file.scan(progress, checker.visit).tear
         # The form first: it stands before the tear.
         if checker.fault is not None:
@@ -168,7 +160,7 @@ class RecordReader(Closing):
         """
         wanted = self._number_kinds(kinds)
         for number in self._find_blocks(wanted, first_point, last_point):
-            of_kind, frames = self._read_block(number)
+            of_kind, frames = self.read_block(number)
             row = self._file.table[number]
             is_inside = row["low"] >= first_point and (
                 last_point is None or row["high"] <= last_point
@@ -195,7 +187,7 @@ class RecordReader(Closing):
         """
         wanted = self._number_kinds([kind])
         for number in self._find_blocks(wanted, 0, last_point):
-            for at, frame in enumerate(self._read_block(number)[1]):
+            for at, frame in enumerate(self.read_block(number)[1]):
                 if frame.kind == kind and (last_point is None or frame.point <= last_point):
                     yield number << _PLACE_BITS | at, frame
 
@@ -203,6 +195,16 @@ class RecordReader(Closing):
         """Return the payload of a journal frame by its place, from any thread."""
         number, at = divmod(place, 1 << _PLACE_BITS)
         return self._payloads(number)[at]
+
+    def frame_rows(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.void]]:
+        """Return the blocks of the journal: numbers, and rows of the index, with the lowest and highest compare-point."""
+        entries = EntryIndex(self._file, Kind.FRAMES)
+        return entries.blocks, self._file.table[entries.blocks]
+
+    @property
+    def snapshot_count(self) -> int:
+        """How many snapshots there are."""
+        return self._snapshot_entries.count
 
     def _number_kinds(self, kinds: Iterable[str] | None) -> frozenset[int] | None:
         if kinds is None:
@@ -228,7 +230,8 @@ class RecordReader(Closing):
         found: list[int] = fits.nonzero()[0].tolist()
         return found
 
-    def _read_block(self, number: int) -> tuple[Sequence[int], Iterator[Frame]]:
+    def read_block(self, number: int) -> tuple[Sequence[int], Iterator[Frame]]:
+        """Return the kinds of the frames in a block, as numbers, and the frames."""
         known = self._symbols.kinds
         of_kind, *columns = self._file.decode(number, payloads.decode_frames)
         if max(of_kind) >= len(known):
@@ -322,76 +325,3 @@ class RecordReader(Closing):
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
-
-
-class _FormChecker:
-    """Looks into every block as it is proved, and remembers the first that no writer made."""
-
-    def __init__(self, digest: Callable[[bytes], bytes]) -> None:
-        self.fault: tuple[int, str] | None = None
-        self._digest = digest
-        self._expander = Expander()
-        self._symbols = SymbolTable()
-        self._blocks = 0
-        self._page_lengths = array("H")
-        self._blob_lengths: list[Sequence[int]] = []
-        self._entries = dict.fromkeys(Kind, 0)
-
-    def visit(self, block: StoredBlock) -> None:
-        """Check the form of one block."""
-        number, self._blocks = self._blocks, self._blocks + 1
-        if self.fault is None:
-            try:
-                self._check(Kind(block.header.kind), self._expander.expand(block))
-            except MalformedError as error:
-                self.fault = (number, str(error))
-
-    def _check(self, kind: Kind, payload: bytes) -> None:
-        if kind is Kind.NAMES:
-            self._symbols.add(payload)
-            return
-        if kind in (Kind.IDENTITY, Kind.ENDING):
-            decode_json(payload)
-            return
-        head = unpack_head(payload, kind)
-        if head.first != self._entries[kind]:
-            raise MalformedError(f"entry {self._entries[kind]} of its kind is missing")
-        self._entries[kind] += head.entries
-        if kind is Kind.POINTS:
-            PointBlock(payload, self._symbols)
-        elif kind is Kind.FRAMES:
-            if max(payloads.decode_frames(payload)[0]) >= len(self._symbols.kinds):
-                raise MalformedError("a frame has a kind that no names block says")
-        elif kind is Kind.PAGES:
-            for digest, content in payloads.decode_pages(payload):
-                if digest != self._digest(content):
-                    raise MalformedError("a page has another digest than its content")
-                self._page_lengths.append(len(content))
-        elif kind is Kind.TABLES:
-            for data in payloads.decode_tables(payload):
-                self._check_table(data)
-        elif kind is Kind.SNAPSHOTS:
-            payloads.decode_snapshots(payload)
-
-    def _check_table(self, data: bytes) -> None:
-        """Check that every page of a table comes before it and has the length of its place."""
-        table, number = payloads.decode_table(data), len(self._blob_lengths)
-        places: Sequence[int]
-        if isinstance(table, payloads.FullTable):
-            lengths, places = table.lengths, range(len(table.pages))
-        elif table.base < number:
-            lengths, places = self._blob_lengths[table.base], table.places
-        else:
-            raise MalformedError(f"blob {number} changes blob {table.base}, which comes later")
-        self._blob_lengths.append(lengths)
-        ends = list(accumulate(map(payloads.count_pages, lengths)))
-        for place, page in zip(places, table.pages, strict=True):
-            part = bisect_right(ends, place)
-            if part == len(ends):
-                raise MalformedError(f"blob {number} has no page {place}")
-            before = PAGE_BYTES * (place - ends[part] + payloads.count_pages(lengths[part]))
-            expected = min(PAGE_BYTES, lengths[part] - before)
-            if page >= len(self._page_lengths) or self._page_lengths[page] != expected:
-                raise MalformedError(
-                    f"blob {number} needs page {page} with {pluralize(expected, 'byte')}, and it is not there"
-                )

@@ -1,0 +1,43 @@
+"""Look at runs on a page of this machine: drag along the ticks, put two side by side, branch from there.
+
+  twice view a.twice
+  twice view a.twice b.twice
+  twice view a.twice --port 8930 --no-browser
+
+The first line of the output is the address, with a token that the page needs. Only this machine can ask, and nothing is
+loaded from elsewhere. To look executes nothing: a record from a stranger is safe to open. The buttons that execute a
+program say so.
+
+It serves until you interrupt it. Exit code 0 then, 2 for wrong use.
+"""
+
+from __future__ import annotations
+
+import webbrowser
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import click
+
+from twice.cli.listening import end_by_signals
+from twice.cli.options import RECORD, argument, build_command, option
+from twice.cli.output import print_beside
+from twice.view.server import ViewServer
+from twice.view.viewed_runs import ViewedRuns
+
+
+@build_command
+def command(
+    records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True, type=RECORD)],
+    port: Annotated[int, option("--port N", "where to listen; 0 is any port that is free", type=click.IntRange(0, 65535))] = 0,
+    opens: Annotated[bool, option("--no-browser", "only print the address")] = True,
+) -> int:  # fmt: skip
+    """Serve the page."""
+    with closing(ViewedRuns(records)) as runs, ViewServer(runs, port) as server:
+        print(server.url, flush=True)
+        if opens and not webbrowser.open(server.url):
+            print_beside("no browser was found: open the address in one of this machine")
+        with end_by_signals():
+            server.serve_forever()
+    return 0

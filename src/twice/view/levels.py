@@ -1,0 +1,218 @@
+"""Counts for a timeline at any zoom: compare-points, what the journal has, and changes of components.
+
+A narrow range is counted from all its blocks. Of a wide one the index says how many entries lie where, and a sample of
+the blocks says of which kind they are, so ten million points cost as much as a hundred thousand.
+
+Invariant: what is said to be exact was counted, every entry of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from twice.recorder.effects.events import LENIENT, STRICT, read_numbers
+from twice.recorder.effects.ops import MAIN, OPS
+from twice.recorder.record import RecordReader
+from twice.report.timeline import FRAMES
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    _Ticks = npt.NDArray[np.int64]
+    _Counts = npt.NDArray[np.float64]
+    _Found = dict[tuple[str, str], tuple[_Ticks, _Ticks]]
+    """What a block holds, by group and name: the ticks of what is counted, and of what could have been."""
+    _Tracks = dict[tuple[str, str], tuple[_Counts, _Counts]]
+
+BINS_MAX: Final = 2000
+_GROUPS: Final = ("points", "journal", "component", "effect", "actor")
+_EXACT_BLOCKS: Final = 96
+_SAMPLED_BLOCKS: Final = 120
+_TRACKS_MAX: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """A range of ticks in equal parts; the last one may reach over its end.
+
+    Attributes:
+        first: tick.
+        width: ticks in each.
+        count: how many there are.
+    """
+
+    first: int
+    width: int
+    count: int
+
+    @property
+    def end(self) -> int:
+        """The tick behind the last."""
+        return self.first + self.width * self.count
+
+    def add(self, ticks: _Ticks) -> _Counts:
+        """Count ticks; those outside are left out."""
+        import numpy as np
+
+        at = (ticks - self.first) // self.width
+        inside = at[(at >= 0) & (at < self.count)]
+        return np.bincount(inside, minlength=self.count).astype(np.float64)
+
+
+def count_events(
+    reader: RecordReader, first: int, last: int, bins: int, actors: Mapping[int, str] = {}
+) -> dict[str, Any]:
+    """Count what happened in a range of ticks.
+
+    Args:
+        reader: of the record.
+        first: tick.
+        last: tick; in the range.
+        bins: how many parts at most, 1 to 2,000.
+        actors: the keys of those other than the main program, by their numbers.
+
+    Returns:
+        ``from``, ``to``, ``bins``, ``width`` (ticks in each), ``exact``, and ``tracks``: ``group``, ``name``,
+        ``counts`` and ``most``, which a count could be, for each bin. ``omitted`` counts tracks that are left out.
+    """
+    width = max(1, -(-(last - first + 1) // bins))
+    parts = Bins(first, width, max(1, -(-(last - first + 1) // width)))
+    rows = reader.points.block_rows()
+    points, is_exact = _count(
+        rows,
+        rows["low"],
+        parts,
+        lambda at: _read_points(reader, int(rows[at]["first"]), int(rows[at]["count"])),
+    )
+    numbers, frame_rows = reader.frame_rows()
+    placed, begins = _place_frames(rows, frame_rows)
+    frames, are_exact = _count(
+        placed, begins, parts, lambda at: _read_frames(reader, int(numbers[at]), actors)
+    )
+    tracks = sorted(
+        {**points, **frames}.items(), key=lambda each: (_GROUPS.index(each[0][0]), each[0][1])
+    )
+    return {
+        "from": first,
+        "to": last,
+        "bins": parts.count,
+        "width": width,
+        "exact": is_exact and are_exact,
+        "tracks": [
+            {
+                "group": group,
+                "name": name,
+                "counts": counts.round().astype(int).tolist(),
+                "most": most.round().astype(int).tolist(),
+            }
+            for (group, name), (counts, most) in tracks[:_TRACKS_MAX]
+        ],
+        "omitted": max(0, len(tracks) - _TRACKS_MAX),
+    }
+
+
+def _count(
+    rows: npt.NDArray[np.void], begins: _Ticks, bins: Bins, read: Callable[[int], _Found]
+) -> tuple[_Tracks, bool]:
+    """Count the entries of blocks in bins; whether every one was read.
+
+    Args:
+        rows: of the blocks: ``low`` and ``high``, outside of which none of their ticks lies, and ``count`` of entries.
+        begins: about the tick at which each begins.
+        bins: to count in.
+        read: the block at a position.
+    """
+    import numpy as np
+
+    inside = ((rows["low"] < bins.end) & (rows["high"] >= bins.first)).nonzero()[0]
+    is_exact = len(inside) <= _EXACT_BLOCKS
+    if not is_exact:
+        inside = inside[np.linspace(0, len(inside) - 1, _SAMPLED_BLOCKS).astype(int)]
+        middles = begins[inside].astype(np.float64)
+        centres = bins.first + bins.width * (np.arange(bins.count) + 0.5)
+        nearest = np.abs(middles[None, :] - centres[:, None]).argmin(axis=1)
+        edges = bins.first + bins.width * np.arange(bins.count + 1)
+        before = np.concatenate(([0], np.cumsum(rows["count"], dtype=np.int64)))
+        starts = np.maximum.accumulate(np.append(begins, max(bins.end, rows["low"].max() + 1)))
+        total = np.diff(np.interp(edges, starts, before))
+    tracks: _Tracks = {}
+    for place, at in enumerate(inside.tolist()):
+        for key, (ticks, of) in read(at).items():
+            counts, most = tracks.setdefault(key, (np.zeros(bins.count), np.zeros(bins.count)))
+            if is_exact:
+                counts += bins.add(ticks)
+                most += bins.add(of)
+            else:
+                here = nearest == place
+                share = total[here] / max(int(rows["count"][at]), 1)
+                counts[here] = len(ticks) * share
+                most[here] = len(of) * share
+    return tracks, is_exact
+
+
+def _read_points(reader: RecordReader, first: int, count: int) -> _Found:
+    """Read compare-points by name, and changes by component, of a block."""
+    import numpy as np
+
+    log, last = reader.points, first + count - 1
+    ticks = log.ticks(first, last)
+    numbers, names = log.names(first, last)
+    found: _Found = {}
+    for number in np.unique(numbers).tolist():
+        found["points", names[number]] = ticks[numbers == number], ticks
+    for name in sorted(log.point(last).digests):
+        digests, has = log.digests(name, max(first - 1, 0), last)
+        kept = digests[has]
+        differs = np.zeros(len(kept), np.bool_)
+        differs[1:] = (kept[1:] != kept[:-1]).any(axis=1)
+        of = log.ticks(max(first - 1, 0), last)[has]
+        is_own = np.arange(max(first - 1, 0), last + 1)[has] >= first
+        found["component", name] = of[differs & is_own], of[is_own]
+    return found
+
+
+def _read_frames(reader: RecordReader, number: int, actors: Mapping[int, str]) -> _Found:
+    """Read what the journal has in a block, by kind, by operation and by actor."""
+    import numpy as np
+
+    found: dict[tuple[str, str], list[int]] = {}
+    ticks = list[int]()
+    for frame in reader.read_block(number)[1]:
+        ticks.append(frame.tick)
+        if frame.kind not in FRAMES:
+            continue
+        keys = [("journal", FRAMES[frame.kind])]
+        if actors:
+            keys.append(("actor", actors.get(frame.actor, MAIN)))
+        if frame.kind in {STRICT, LENIENT}:
+            names = (OPS[each].name for each in read_numbers(frame.payload) if each in OPS)
+            keys += [("effect", name) for name in names]
+        for key in keys:
+            found.setdefault(key, []).append(frame.tick)
+    of = np.array(ticks, np.int64)
+    counted = {key: np.array(each, np.int64) for key, each in found.items()}
+    return {key: (each, each if key[0] == "effect" else of) for key, each in counted.items()}
+
+
+def _place_frames(
+    points: npt.NDArray[np.void], frames: npt.NDArray[np.void]
+) -> tuple[npt.NDArray[np.void], _Ticks]:
+    """Return the rows of the journal's blocks with ticks for compare-points, and about where each block begins."""
+    import numpy as np
+
+    placed, begins = frames.copy(), np.zeros(len(frames), np.int64)
+    if len(points):
+        begins = np.interp(frames["low"], points["first"], points["low"]).astype(np.int64)
+        # A frame stands before its compare-point, and behind the one before that.
+        before = points["first"].searchsorted(frames["low"].clip(1) - 1, "right") - 1
+        after = points["first"].searchsorted(frames["high"], "right") - 1
+        placed["low"], placed["high"] = points["low"][before], points["high"][after]
+        # Behind the last compare-point the index knows no tick.
+        is_last = frames["high"] >= points["first"][-1] + points["count"][-1]
+        placed["high"][is_last] = np.iinfo(np.int64).max
+    else:
+        placed["low"], placed["high"] = -1, np.iinfo(np.int64).max
+    return placed, begins

@@ -1,0 +1,303 @@
+"""The runs that a page shows: records that stay open, and what they hold for each question of the page.
+
+A stranger may have written a record: nothing of it is executed here, and what it claims is cut where it is long. A record
+that is still being written is opened anew when it has grown.
+
+Invariant: an answer is plain data, and every value in it was proved by the record's chain of checksums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from threading import RLock
+from typing import Any, Final
+
+from twice.diagnosis.log_comparison import (
+    LogDivergence,
+    compare_logs,
+    list_unequal_judged,
+    point_ref,
+)
+from twice.errors import TwiceError, UsageError
+from twice.foundation.version import VERSION
+from twice.recorder.record import first_difference
+from twice.recorder.record_form import describe_ending, describe_parent
+from twice.recorder.runrecord import RunRecord
+from twice.recorder.snapshots import load
+from twice.report.moment import LISTS, moment
+from twice.report.overview import describe_run, identity_rows, next_command
+from twice.report.record_pages import list_reads, list_streams
+from twice.report.values import find_part, limit_leaves, list_numbers, mapping
+from twice.view.levels import BINS_MAX, count_events
+
+FORMAT: Final = "twice.view/1"
+_ENTRIES_MAX: Final = 300
+LEAVES_MAX: Final = 5000
+_PATHS_MAX: Final = 500
+_VALUES_MAX: Final = 1000
+_STATE_BYTES_MAX: Final = 64 << 20
+"""Of all the states that are decoded for one plot."""
+_COMPARED_WHOLE: Final = 200_000
+"""Compare-points up to which two logs are compared whole, with tolerances; chains alone tell of longer ones."""
+
+
+class ViewedRuns:
+    """Open records, each by its number on the page; a context manager that closes them.
+
+    Args:
+        paths: of the records.
+
+    Raises:
+        RecordUnreadable, RecordForeign, RecordVersion, RecordTorn, RecordCorrupt: one cannot be opened.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._lock = (
+            RLock()
+        )  # requests come on threads of their own, and records are read by one at a time
+        self._records: list[RunRecord] = []
+        self._sizes: list[int] = []
+        try:
+            for path in paths:
+                self.add(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def add(self, path: Path) -> dict[str, Any]:
+        """Open one more record, and return what is said of it."""
+        with self._lock:
+            self._records.append(RunRecord.open(path))
+            self._sizes.append(_measure(path))
+            return self._describe(len(self._records) - 1)
+
+    def close(self) -> None:
+        """Close all records."""
+        with self._lock, ExitStack() as stack:
+            for record in self._records:
+                stack.callback(record.close)
+
+    def path_of(self, run: int) -> Path:
+        """Return the path of a record."""
+        return self._find(run).path
+
+    def answer(self, question: str, asked: Mapping[str, str]) -> dict[str, Any]:
+        """Answer a question of the page.
+
+        Args:
+            question: ``session``, ``timeline``, ``moment``, ``paths``, ``values`` or ``difference``.
+            asked: its parameters, as text.
+
+        Raises:
+            UsageError: E-USE-001, no such question, or a parameter that is missing or makes no sense.
+            TwiceError: the record refuses.
+        """
+        answers: dict[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
+            "session": self._tell_session,
+            "timeline": self._tell_timeline,
+            "moment": self._tell_moment,
+            "paths": self._tell_paths,
+            "values": self._tell_values,
+            "difference": self._tell_difference,
+        }
+        if question not in answers:
+            raise _refuse("question", question, f"one of {', '.join(answers)}")
+        with self._lock:
+            return answers[question](asked)
+
+    def _find(self, run: int) -> RunRecord:
+        if not 0 <= run < len(self._records):
+            raise _refuse("run", run, f"a number from 0 to {len(self._records) - 1}")
+        return self._records[run]
+
+    def _refresh(self) -> None:
+        """Open those anew that have grown: their programs are still running."""
+        for at, record in enumerate(self._records):
+            try:
+                size = _measure(record.path)
+                if record.complete or size == self._sizes[at]:
+                    continue
+                grown = RunRecord.open(record.path)
+            except TwiceError:
+                continue  # what was read of it stays readable
+            record.close()
+            self._records[at], self._sizes[at] = grown, size
+
+    def _describe(self, run: int) -> dict[str, Any]:
+        """Return what the page's head says of a run."""
+        record = self._records[run]
+        told, ending = describe_run(record), mapping(record.ending)
+        exception, caveats = mapping(ending.get("exception")), ending.get("caveats")
+        tear, ended = record.reader.tear, describe_ending(record.ending)
+        rows = list[dict[str, str]]()
+        for name, text in identity_rows(record, told):
+            rows.append({"name": name or rows[-1]["name"], "text": text})
+        whole_text = "complete" if tear is None else "damaged" if tear.damaged else "torn"
+        return {
+            "run": run,
+            "name": record.path.name,
+            "path": str(record.path),
+            **{name: told[name] for name in ("program", "seed", "ticks", "points")},
+            "state": whole_text,
+            "mood": "bad"
+            if tear and tear.damaged
+            else "good"
+            if ended == "completed"
+            else "unsure",
+            "ending": ended,
+            "exception": f"{exception.get('type')}: {exception.get('message')}"
+            if exception
+            else "",
+            "caveats": caveats if isinstance(caveats, list) else [],
+            "identity": rows,
+            "streams": [
+                {"name": name, "kind": kind, "draws": draws}
+                for name, kind, draws, _ in list_streams(told)
+            ],
+            "reads": [
+                {"name": name, "by": by, "count": count} for name, by, count in list_reads(told)
+            ],
+            "snapshots": record.reader.snapshot_count,
+            "parent": describe_parent(record.parent) or None,
+            "next": next_command(record),
+            "can_branch": record.complete,
+            "why_not": "" if record.complete else "the record is not complete",
+        }
+
+    def _tell_session(self, _: Mapping[str, str]) -> dict[str, Any]:
+        self._refresh()
+        runs = [self._describe(run) for run in range(len(self._records))]
+        return {"format": FORMAT, "twice": VERSION, "runs": runs}
+
+    def _tell_timeline(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        run = _read_integer(asked, "run")
+        record = self._find(run)
+        end = max(record.ticks - 1, 0)
+        first, last = (
+            _read_integer(asked, name, default, -1, end)
+            for name, default in (("from", 0), ("to", end))
+        )
+        if last < first:
+            raise _refuse("to", last, f"{first} or later")
+        bins = _read_integer(asked, "bins", 240, 1, BINS_MAX)
+        actors = {number: key for key, number in record.actors().items()}
+        return {"run": run, **count_events(record.reader, first, last, bins, actors)}
+
+    def _tell_moment(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        record, tick = self._find_moment(asked)
+        told, omitted = moment(record, tick), dict[str, int]()
+        for name in LISTS:
+            if len(told[name]) > _ENTRIES_MAX:
+                omitted[name] = len(told[name]) - _ENTRIES_MAX
+                told[name] = told[name][:_ENTRIES_MAX]
+        if told["snapshot"] is not None:
+            values, dropped = limit_leaves(told["snapshot"]["values"], LEAVES_MAX)
+            told["snapshot"]["values"] = values if isinstance(values, dict) else {}
+            omitted |= {"values": dropped} if dropped else {}
+        return {**told, "changed": _list_changed(record, tick), "omitted": omitted}
+
+    def _find_moment(self, asked: Mapping[str, str]) -> tuple[RunRecord, int]:
+        record = self._find(_read_integer(asked, "run"))
+        return record, _read_integer(asked, "tick", None, -1, max(record.ticks - 1, 0))
+
+    def _tell_paths(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        record, tick = self._find_moment(asked)
+        number = record.snapshot_before(tick)
+        state = {} if number is None else record.state_at(number)
+        found = islice(list_numbers(state), _PATHS_MAX)
+        return {"paths": [{"path": path, "value": value} for path, value in found]}
+
+    def _tell_values(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        record, path = self._find(_read_integer(asked, "run")), asked.get("path", "")
+        of = record.reader.snapshot_count
+        ticks, values = list[int](), list[float | None]()
+        for number in self._choose_snapshots(record):
+            try:
+                value = find_part(record.state_at(number), path)
+                # An array has an element, a library a number of its own.
+                value = value.item() if hasattr(value, "item") else value
+            except (KeyError, ValueError):
+                value = None
+            is_number = isinstance(value, int | float)
+            ticks.append(record.reader.snapshot(number)[0].tick)
+            values.append(float(value) if is_number and abs(value) < float("inf") else None)
+        if of and values.count(None) == len(values):
+            raise _refuse("path", path, "the path of a number in the state")
+        return {"path": path, "ticks": ticks, "values": values, "shown": len(ticks), "of": of}
+
+    def _choose_snapshots(self, record: RunRecord) -> Iterator[int]:
+        """Yield numbers of snapshots, over the whole run, as many as may be decoded for one plot."""
+        of = record.reader.snapshot_count
+        if not of:
+            return
+        parts = load(record.reader, of - 1).subsystems.values()
+        size = 1 + sum(len(each) for part in parts for each in part)
+        most = max(2, min(_VALUES_MAX, _STATE_BYTES_MAX // size, of))
+        yield from sorted({round(at * (of - 1) / max(most - 1, 1)) for at in range(most)})
+
+    def _tell_difference(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        a, b = (self._find(_read_integer(asked, name)) for name in ("a", "b"))
+        log_a, log_b = a.reader.points, b.reader.points
+        common = min(len(log_a), len(log_b))
+        if common <= _COMPARED_WHOLE:
+            found = compare_logs(a, b)
+        else:
+            first, columns, shorter = first_difference(log_a, log_b), list[str](), None
+            if first == common:
+                shorter = "a" if len(log_a) < len(log_b) else "b"
+            elif first is not None:
+                columns = list_unequal_judged(a, b, first)
+            at = None if first is None else point_ref(b if shorter == "a" else a, first)
+            agreed = point_ref(a, first - 1) if first else None
+            found = LogDivergence(at, agreed, tuple(columns), shorter=shorter)
+        within = f"{found.within} compare-points differ within the tolerance" * bool(found.within)
+        return {
+            "equal": found.at is None,
+            "tick": found.at and found.at.tick,
+            "name": found.at and found.at.name,
+            "columns": list(found.columns),
+            "last_agreement": found.last_agreement and found.last_agreement.to_json(),
+            "shorter": found.shorter,
+            "within": within,
+        }
+
+
+def _measure(path: Path) -> int:
+    """Return the bytes of a file; -1 of an object, which does not grow, and of what is gone."""
+    return path.stat().st_size if path.exists() else -1
+
+
+def _list_changed(record: RunRecord, tick: int) -> list[str]:
+    """Return the components whose digest changed in a tick."""
+    log, changed = record.reader.points, set[str]()
+    for index in log.indices_of_tick(tick):
+        now = log.point(index).digests
+        before = log.point(index - 1).digests if index else {}
+        changed |= {name for name, digest in now.items() if before.get(name, digest) != digest}
+    return sorted(changed)
+
+
+def _read_integer(
+    asked: Mapping[str, str],
+    name: str,
+    default: int | None = None,
+    low: int | None = None,
+    high: int | None = None,
+) -> int:
+    """Read a parameter; E-USE-001 when it is missing, no integer, or out of range."""
+    text = asked.get(name, default)
+    expected = "an integer" if low is None else f"an integer from {low} to {high}"
+    try:
+        number = int(str(text))
+    except ValueError:
+        raise _refuse(name, text, expected) from None
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise _refuse(name, number, expected)
+    return number
+
+
+def _refuse(name: str, value: object, expected: str) -> UsageError:
+    return UsageError(f"{name} is {value!r}.", f"Expected {expected}.", "Open the page anew.")

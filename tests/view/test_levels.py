@@ -1,0 +1,109 @@
+"""Counts for a timeline: exact where all was read, near the truth where a sample was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from twice.recorder.record import RecordReader, RecordWriter
+from twice.recorder.record_form import INPUT, OUTPUT
+from twice.view.levels import count_events
+
+Entry = tuple[str, int, int]
+"""What happened, in which tick, and the digest that a component had then."""
+
+
+def write_log(path: Path, entries: list[Entry], cuts: set[int]) -> RecordReader:
+    """Write compare-points and frames; a cut ends a block."""
+    writer = RecordWriter.create(path, {}, force=True)
+    layout = writer.layout(["part"])
+    for at, (what, tick, digest) in enumerate(entries):
+        if what in (INPUT, OUTPUT):
+            writer.frame(what, 0, b"", tick=tick)
+        else:
+            writer.point(layout, tick, what, bytes(16), at.to_bytes(16), bytes([digest]) * 16)
+        if at in cuts:
+            writer.flush()
+    writer.close({})
+    return RecordReader.open(path)
+
+
+def count_by_hand(entries: list[Entry], first: int, width: int, bins: int) -> dict[Any, list[int]]:
+    """Count one entry after the other."""
+    found: dict[Any, list[int]] = {}
+    before = None
+    for what, tick, digest in entries:
+        keys = [("journal", "inputs" if what == INPUT else "printed")]
+        if what not in (INPUT, OUTPUT):
+            keys = [("points", what)]
+            if before is not None and before != digest:
+                keys += [("component", "part")]
+            before = digest
+        for key in keys if 0 <= (tick - first) // width < bins else ():
+            found.setdefault(key, [0] * bins)[(tick - first) // width] += 1
+    return found
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from([INPUT, OUTPUT, "tick", "decision"]), st.integers(0, 3), st.integers(0, 1)
+    ),
+    max_size=40,
+)
+
+
+@given(
+    STEPS, st.sets(st.integers(0, 40)), st.integers(0, 20), st.integers(0, 60), st.integers(1, 9)
+)
+@settings(max_examples=100, deadline=None)
+def test_a_narrow_range_is_counted_exactly(
+    tmp_path_factory: pytest.TempPathFactory,
+    steps: list[tuple[str, int, int]],
+    cuts: set[int],
+    first: int,
+    length: int,
+    bins: int,
+) -> None:
+    entries, tick = list[Entry](), 0
+    for what, step, digest in steps:
+        tick += step
+        entries.append((what, tick, digest))
+    path = tmp_path_factory.getbasetemp() / "a.twice"
+    with write_log(path, [("tick", 0, 0), *entries], cuts) as reader:
+        told = count_events(reader, first, first + length, bins)
+
+    assert told["exact"]
+    counted = {
+        (each["group"], each["name"]): each["counts"]
+        for each in told["tracks"]
+        if any(each["counts"])
+    }
+    by_hand = count_by_hand([("tick", 0, 0), *entries], first, told["width"], told["bins"])
+    assert counted == by_hand
+    for each in told["tracks"]:
+        assert all(n <= most for n, most in zip(each["counts"], each["most"], strict=True))
+
+
+def test_a_wide_range_is_sampled_and_near_the_truth(tmp_path: Path) -> None:
+    entries = list[Entry]()
+    for tick in range(10_000):
+        # In the second half the component changes at every tick, and before at every fourth.
+        entries.append(("tick", tick, tick % 2 if tick >= 5_000 else tick // 4 % 2))
+        if tick % 2:
+            entries.append((INPUT, tick, 0))
+    cuts = set(range(0, len(entries), 80))
+    with write_log(tmp_path / "a.twice", entries, cuts) as reader:
+        told = count_events(reader, 0, 9_999, 40)
+        narrow = count_events(reader, 5_000, 5_099, 10)
+
+    assert (told["exact"], narrow["exact"]) == (False, True)
+    counted = {each["name"]: np.array(each["counts"]) for each in told["tracks"]}
+    assert abs(counted["tick"] - 250).max() < 10
+    assert abs(counted["inputs"] - 125).max() < 10
+    assert abs(counted["part"][:19] - 62.5).max() < 10
+    assert abs(counted["part"][21:] - 250).max() < 10

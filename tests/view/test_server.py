@@ -1,0 +1,177 @@
+"""Who may ask the server of the page, and what it answers: real requests on loopback, within this process."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from base64 import b64decode
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from programs import recorded
+from twice.recorder.cadence import Cadence
+from twice.view.server import ViewServer
+from twice.view.viewed_runs import ViewedRuns
+
+pytestmark = pytest.mark.integration  # a real run is shown
+
+STEPS = """
+    import numpy
+
+    class Lamp:
+        def __init__(self):
+            self.level = 0
+
+        def frame(self):
+            return numpy.full((2, 3, 3), self.level, numpy.uint8)
+
+    def main(run):
+        lamp = run.track("lamp", Lamp())
+        place = run.track("place", {"x": 0, "big": 1 << 60, "<b>": [1.5]})
+        for tick in run.ticks(6):
+            place["x"] += run.input("push", lambda: 2)
+            lamp.level += 50
+            if tick == 3:
+                print("</script><script>alert(1)</script>")
+"""
+
+
+class Page:
+    """Asks one server as a page does."""
+
+    def __init__(self, server: ViewServer) -> None:
+        self.server = server
+
+    def ask(
+        self, target: str, body: Any = None, **headers: str
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Send a request with the token, unless headers say otherwise; return status, headers and body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port, timeout=60)
+        sent = {"X-Twice-Token": self.server.token, "Content-Type": "application/json"} | {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        data = None if body is None else json.dumps(body)
+        connection.request("GET" if body is None else "POST", target, data, sent)
+        answer = connection.getresponse()
+        found = answer.status, dict(answer.getheaders()), answer.read()
+        connection.close()
+        return found
+
+    def read(self, target: str, body: Any = None) -> dict[str, Any]:
+        status, _, content = self.ask(target, body)
+        told: dict[str, Any] = json.loads(content)
+        return told if status == 200 else told["error"]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with (
+        recorded(tmp_path_factory.mktemp("run"), STEPS, cadence=Cadence("tick", 1)) as record,
+        ViewServer(ViewedRuns([record.path]), 0) as server,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield Page(server)
+        server.shutdown()
+        server.runs.close()
+
+
+def test_the_address_opens_the_page(page: Page) -> None:
+    target = page.server.url.partition(str(page.server.server_port))[2]
+
+    status, headers, content = page.ask(target, X_Twice_Token=page.server.token)
+
+    assert status == 200
+    assert page.server.token.encode() in content
+    assert "script-src 'self'" in headers["Content-Security-Policy"]
+    assert headers["Referrer-Policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X_Twice_Token": "another"},
+        {"X_Twice_Token": ""},
+        {"Host": "evil.example"},
+        {"Origin": "http://evil.example"},
+    ],
+)
+@pytest.mark.parametrize("target", ["/", "/view.js", "/api/session", "/api/diagnose"])
+def test_others_are_refused(page: Page, target: str, headers: dict[str, str]) -> None:
+    body = {} if target.endswith("diagnose") else None
+    status, _, content = page.ask(target, body, **headers)
+
+    assert status == 403
+    assert page.server.token.encode() not in content
+
+
+def test_a_tick_has_its_input_its_state_and_what_changed(page: Page) -> None:
+    told = page.read("/api/moment?run=0&tick=3")
+
+    assert told["inputs"] == [{"name": "push", "value": 2, "text": "2", "substituted": False}]
+    assert told["printed"] == {"output": "</script><script>alert(1)</script>\n"}
+    values = told["snapshot"]["values"]["place"]
+    assert values == {"x": 6, "big": {"integer": str(1 << 60)}, "<b>": [1.5]}
+    assert "place" in told["changed"]
+
+
+def test_a_number_is_followed_over_the_run(page: Page) -> None:
+    paths = [each["path"] for each in page.read("/api/paths?run=0&tick=3")["paths"]]
+    assert {"place.x", "place['<b>'][0]"} <= {*paths}
+
+    told = page.read("/api/values?run=0&path=place.x")
+
+    assert (told["ticks"], told["values"]) == ([0, 1, 2, 3, 4, 5], [0, 2, 4, 6, 8, 10])
+
+
+def test_a_replay_gives_the_exact_state_and_a_picture(page: Page) -> None:
+    for tick in (3, 4, 2):  # on, and back
+        told = page.read("/api/replay", {"run": 0, "tick": tick})
+        assert told["values"]["place"]["x"] == 2 * tick
+        (frame,) = told["frames"]
+        picture = Image.open(BytesIO(b64decode(frame["png"])))
+        assert (frame["name"], picture.size, picture.mode) == ("lamp", (3, 2), "RGB")
+        assert picture.getpixel((2, 1)) == (50 * tick,) * 3
+
+
+def test_a_branch_is_a_run_beside_its_parent(page: Page) -> None:
+    body = {"run": 0, "tick": 2, "inputs": {"push": "7"}, "onwards": False}
+    made = page.read("/api/branch", body)["run"]
+
+    assert Path(made["path"]).name.endswith("-branch-1.twice")
+    told = page.read(f"/api/difference?a=0&b={made['run']}")
+    assert (told["equal"], told["tick"]) == (False, 2)
+    assert "place" in told["columns"]
+    found = page.read("/api/diagnose", {"a": 0, "b": made["run"]})
+    (line,) = found["lines"]
+    assert "run.input" in line["code"]
+    assert line["code"].split()[0] in dict(line["excerpt"])[line["line"]]
+    assert {"path": "place.x", "a": "6", "b": "11"} in found["fields"]
+
+
+@pytest.mark.parametrize(
+    ("target", "body", "words"),
+    [
+        ("/api/moment?run=0&tick=99", None, "tick is 99"),
+        ("/api/moment?run=7&tick=1", None, "run is 7"),
+        ("/api/moment?run=0", None, "tick is None"),
+        ("/api/timeline?run=0&from=4&to=2", None, "to is 2"),
+        ("/api/values?run=0&path=nothing", None, "path is 'nothing'"),
+        ("/api/else", None, "question is 'else'"),
+        ("/api/branch", {"run": 0}, "branch was asked for"),
+        ("/api/branch", [], "branch was asked for"),
+        ("/api/branch", {"run": 0, "tick": 2, "inputs": {"pull": "1"}}, "pull"),
+        ("/api/remove", {}, "'remove' was asked for"),
+    ],
+)
+def test_what_makes_no_sense_is_one_error(page: Page, target: str, body: Any, words: str) -> None:
+    told = page.read(target, body)
+
+    assert words in told["happened"]
+    assert told["id"].startswith("E-")
+    assert told["remedy"]

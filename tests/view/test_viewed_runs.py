@@ -1,0 +1,93 @@
+"""What a page says of records that are torn, still growing, without their program, or of a stranger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from programs import recorded
+from twice.errors import TwiceError, UsageError
+from twice.view.executions import Executions
+from twice.view.server import ViewServer
+from twice.view.viewed_runs import ViewedRuns
+
+pytestmark = pytest.mark.integration  # real records are shown
+
+COUNTING = """
+    def main(run):
+        count = run.track("count", {"n": 0})
+        for _ in run.ticks(3000):
+            count["n"] += 1
+"""
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A record whose program is gone."""
+    with recorded(folder := tmp_path_factory.mktemp("run"), COUNTING) as record:
+        found = record.path.read_bytes()
+    for program in folder.glob("*.py"):
+        program.unlink()
+    return found
+
+
+def tell(runs: ViewedRuns) -> dict[str, Any]:
+    run: dict[str, Any] = runs.answer("session", {})["runs"][0]
+    return run
+
+
+@pytest.fixture
+def torn(content: bytes, tmp_path: Path) -> Iterator[tuple[Path, ViewedRuns]]:
+    path = tmp_path / "a.twice"
+    path.write_bytes(content[: len(content) * 2 // 3])
+    with closing(ViewedRuns([path])) as runs:
+        yield path, runs
+
+
+def test_a_torn_record_shows_what_it_holds(torn: tuple[Path, ViewedRuns]) -> None:
+    _, runs = torn
+    run = tell(runs)
+
+    assert (run["state"], run["mood"], run["can_branch"]) == ("torn", "unsure", False)
+    assert 0 < run["ticks"] < 3000
+    assert "migrate" in run["next"]
+    told = runs.answer("moment", {"run": "0", "tick": str(run["ticks"] - 1)})
+    assert told["changed"] == ["count"]
+
+
+def test_a_record_that_grows_is_opened_anew(torn: tuple[Path, ViewedRuns], content: bytes) -> None:
+    path, runs = torn
+    before = tell(runs)
+    with path.open("ab") as file:
+        file.write(content[path.stat().st_size :])
+
+    run = tell(runs)
+
+    assert before["ticks"] < run["ticks"] == 3000
+    assert (run["state"], run["mood"]) == ("complete", "good")
+
+
+def test_without_its_program_a_run_is_shown_and_not_executed(
+    content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.twice"
+    path.write_bytes(content)
+    with closing(ViewedRuns([path])) as runs, closing(Executions()) as executions:
+        assert runs.answer("paths", {"run": "0", "tick": "7"})["paths"][0]["path"] == "count.n"
+        for execute in (
+            lambda: executions.replay(path, 2),
+            lambda: executions.branch(path, 2, {}, onwards=False),
+        ):
+            with pytest.raises(TwiceError) as raised:
+                execute()
+            assert raised.value.remedy
+
+
+def test_a_port_in_use_is_one_error(torn: tuple[Path, ViewedRuns]) -> None:
+    _, runs = torn
+    with ViewServer(runs, 0) as server, pytest.raises(UsageError, match="cannot be used"):
+        ViewServer(runs, server.server_port)
