@@ -16,15 +16,15 @@ export function get(name, query = {}, signal = undefined, parse = JSON.parse) {
 }
 
 /** Let the server do something, and return its answer. */
-export function post(name, body) {
+export function post(name, body, parse = JSON.parse) {
   return request(`api/${name}?${new URLSearchParams({ token })}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
-  });
+  }, parse);
 }
 
-async function request(url, options, parse = JSON.parse) {
+async function request(url, options, parse) {
   let answer, text;
   try {
     answer = await fetch(url, { ...options, cache: "no-store" });
@@ -51,14 +51,10 @@ async function request(url, options, parse = JSON.parse) {
   });
 }
 
-/** Parse recorded values; keep the digits of large integers, and 1.0 apart from 1, which JavaScript does not. */
+/** Parse recorded values; keep 1.0 apart from 1, which JavaScript does not. */
 export function parseValues(text) {
-  return JSON.parse(text, (key, value, context) => {
-    if (typeof value !== "number" || !context) return value;
-    const { source } = context;
-    if (/[.eE]/.test(source)) return Number.isInteger(value) ? { float: source } : value;
-    return Number.isSafeInteger(value) ? value : BigInt(source);
-  });
+  return JSON.parse(text, (_, value, context) =>
+    Number.isInteger(value) && /[.eE]/.test(context?.source) ? { float: context.source } : value);
 }
 
 /** Return a function that runs once its calls have paused. */

@@ -20,15 +20,14 @@ export async function findChange(run, component, tick, direction) {
 
 async function findWithin(run, component, from, to, direction) {
   const bins = Math.min(to - from + 1, BINS_MAX);
-  const { tracks } = await get("timeline", { run, from, to, bins });
+  const { tracks, width } = await get("timeline", { run, from, to, bins });
   const counts = tracks.find(({ group, name }) => group === "component" && name === component)?.counts ?? [];
   const order = [...counts.keys()].filter((bin) => counts[bin] > 0);
   if (direction < 0) order.reverse();
   for (const bin of order) {
-    const size = (to - from + 1) / bins;
-    const [first, end] = [from + Math.floor(bin * size), from + Math.ceil((bin + 1) * size) - 1];
-    if (first >= end) return first;
-    const found = await findWithin(run, component, first, end, direction);
+    const first = from + bin * width;
+    if (width === 1) return first;
+    const found = await findWithin(run, component, first, Math.min(first + width - 1, to), direction);
     if (found !== null) return found;
   }
   return null;

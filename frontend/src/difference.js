@@ -46,7 +46,7 @@ class Difference extends Part {
       const found = await post("diagnose", { a, b });
       if (a !== view.run || b !== view.other) return;
       fill(this.verdict, toVerdict(found, [a, b].map((number) => view.runs[number].name)));
-      announce(found.headline);
+      announce(`The diagnosis says: ${found.result}.`);
     } catch (error) {
       fill(this.verdict, problem(error));
     } finally {
@@ -88,27 +88,30 @@ function toAnswer({ error, equal, tick, name, columns = [], last_agreement: agre
   ];
 }
 
-function toVerdict({ result, headline, text, lines: operations, fields, next }, names) {
+function toVerdict({ result, inputs, channels, lines: operations, fields, caveats, next }, names) {
   return [
-    h("h3", {}, `${result}: ${headline}`),
+    h("h3", {}, `${result}${channels.length ? `: ${channels.join(", ")}` : ""}`),
+    inputs.length > 0 && table("different inputs", ["input", ...names], inputs.map(toField)),
     operations.map((each) => toOperation(each, names)),
     fields.length > 0 && table("differing fields", ["field", ...names], fields.map(toField)),
-    h("details", {}, h("summary", {}, "the whole verdict"), lines("verdict", toText(text))),
+    caveats.map((text) => h("p", { class: "warning" }, text)),
     nextCommands(next),
   ];
 }
 
-function toOperation({ file, line, function: name, operation, a, b, excerpt }, names) {
+function toOperation({ file, line, function: where, operation, name, a, b, excerpt }, names) {
+  const rows = excerpt.length ? excerpt : [[line, operation]];
   const toRow = ([number, text]) =>
     h("span", { class: number === line ? "row lit" : "row" }, h("span", { class: "number" }, number), toText(text));
-  const toValue = (value, at) => h("div", {}, h("b", {}, names[at]), code(cut(String(value))));
+  const toValue = (value, at) =>
+    h("div", {}, h("b", {}, [name, names[at]].filter(Boolean).join(" in ")), code(cut(String(value))));
   return h("div", {},
-    h("p", {}, code(`${file}:${line}`), " in ", code(name), " ", h("span", { class: "soft" }, operation)),
-    lines(`lines of ${file}`, excerpt.map(toRow)),
+    h("p", {}, code(`${file}:${line}`), " in ", code(where)),
+    lines(`lines of ${file}`, rows.map(toRow)),
     h("div", { class: "values" }, [a, b].map(toValue)));
 }
 
-const toField = ({ path, a, b }) => [path, cut(String(a)), cut(String(b))];
+const toField = ({ path, what, a, b }) => [path ?? what, cut(String(a)), cut(String(b))];
 const toText = (text) => document.createTextNode(printableLines(text));
 
 customElements.define("twice-difference", Difference);

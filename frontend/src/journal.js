@@ -25,6 +25,7 @@ class Journal extends Part {
 
 function toParts(moment, isPair) {
   const name = isPair && h("h3", {}, view.runs[moment.run]?.name);
+  if (moment.end) return [name, note(moment.end)];
   if (moment.error) return [name, problem(moment.error)];
   const { omitted = {} } = moment;
   const part = (title, rows, rest, noun, names = null) => [

@@ -5,10 +5,16 @@ import { commas } from "./text.js";
 import { any, Part, view } from "./view.js";
 
 const LANE_PX = 24; // the least size of a target of the pointer
-const LANES_MAX = 12;
+const LANES_MAX = 8;
 const AXIS_PX = 28;
 const LOWEST = 0.2;
-const TITLES = { points: "Compare-points", journal: "Journal", component: "Changes of components" };
+const TITLES = {
+  points: "Compare-points",
+  journal: "Journal",
+  component: "Changes of components",
+  effect: "Effects",
+  actor: "Actors",
+};
 
 class Lanes extends Part {
   #data = null;
@@ -89,8 +95,8 @@ class Lanes extends Part {
   }
 
   #edge(bin) {
-    const { from, to, bins } = this.#data;
-    return from + ((to - from + 1) * bin) / bins;
+    const { from, to, width } = this.#data;
+    return Math.min(from + bin * width, to + 1);
   }
 
   #draw({ ctx, bbox, scales }, lane) {
@@ -120,13 +126,11 @@ class Lanes extends Part {
     if (!chart.over.matches(":hover")) return;
     const { left, top } = chart.cursor;
     const tick = Math.floor(chart.posToVal(left, "x"));
-    const { from, to, bins } = this.#data;
-    const bin = Math.floor(((tick - from) * bins) / (to - from + 1));
+    const bin = Math.floor((tick - this.#data.from) / this.#data.width);
     const track = this.#names.length && this.#tracks[Math.floor(top / LANE_PX)];
     const count = track?.counts?.[bin];
     if (left < 0 || count === undefined) return fill(this.readout);
-    const last = Math.ceil(this.#edge(bin + 1)) - 1;
-    const start = Math.floor(this.#edge(bin));
+    const [start, last] = [this.#edge(bin), this.#edge(bin + 1) - 1];
     const where = last <= start ? `tick ${commas(tick)}` : `ticks ${commas(start)} to ${commas(last)}`;
     const of = this.group === "component" ? ` of ${commas(track.most[bin])}` : "";
     fill(this.readout, `${where}, ${track.name}: ${commas(count)}${of}`);

@@ -1,15 +1,16 @@
 /** The timeline of one run: what happened in each bin of its ticks, asked for as the visible range moves. */
 import { debounce, get, latest } from "./api.js";
 import { gutter } from "./chart.js";
-import { fill, h } from "./dom.js";
+import { fill, h, note } from "./dom.js";
 import "./lanes.js";
 import { problem } from "./status.js";
+import { pluralize } from "./text.js";
 import { any, Part, view } from "./view.js";
 
 const BIN_PX = 3;
 const BINS_MAX = 2000;
 const PAUSE_MS = 80;
-const GROUPS = ["points", "journal", "component"];
+const GROUPS = ["points", "journal", "component", "effect", "actor"];
 
 /**
  * Return the question for a range: bins of a power of two of ticks, aligned, so that they stay the same while the
@@ -67,7 +68,11 @@ class Timeline extends Part {
   }
 
   #show(data) {
-    fill(this.notes, !data.exact && h("p", { class: "note" }, "sampled; zoom in for exact counts"));
+    fill(
+      this.notes,
+      !data.exact && note("sampled; zoom in for exact counts"),
+      data.omitted > 0 && note(`${pluralize(data.omitted, "more track")} not shown`),
+    );
     const last = this.#groups.findLast(({ group }) => data.tracks.some((each) => each.group === group));
     this.#groups.forEach((each) => each.show(data, each === last));
   }

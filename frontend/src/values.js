@@ -8,7 +8,7 @@ const TEXT_MAX = 100_000;
 const isObject = (value) => typeof value === "object" && value !== null;
 const isTagged = (value, name) => isObject(value) && Object.keys(value).length === 1 && Object.hasOwn(value, name);
 const memberOf = (value, name) => (isTagged(value, name) ? value[name] : undefined);
-const LEAVES = ["float", "bytes", "text"];
+const LEAVES = ["float", "integer", "text", "bytes"];
 
 function arrayOf(value) {
   const found = memberOf(value, "array");
@@ -24,8 +24,8 @@ function fieldsOf(value) {
 /** Return the number that a leaf is, or null. */
 export function toNumber(value) {
   if (typeof value === "number") return value;
-  const float = memberOf(value, "float");
-  return typeof float === "string" ? Number(float) : null;
+  const text = memberOf(value, "float") ?? memberOf(value, "integer");
+  return typeof text === "string" ? Number(text) : null;
 }
 
 /** Return whether a value has no parts. */
@@ -65,14 +65,16 @@ export function textOf(value) {
   if (Array.isArray(set)) return `set of ${commas(set.length)}`;
   const map = memberOf(value, "map");
   if (Array.isArray(map)) return `dict of ${commas(map.length)}`;
-  const [float, bytes, text] = LEAVES.map((name) => memberOf(value, name));
-  if (typeof float === "string") return float;
-  if (typeof bytes === "string") return `${pluralize(bytes.length / 2, "byte")}: ${bytes}`;
-  if (typeof text === "string") return text;
+  const leaf = LEAVES.map((name) => memberOf(value, name)).find((each) => typeof each === "string");
+  if (leaf !== undefined) return Object.hasOwn(value, "bytes") ? `${pluralize(leaf.length / 2, "byte")}: ${leaf}` : leaf;
   return fieldsOf(value) ? printable(value.type) : `dict of ${commas(Object.keys(value).length)}`;
 }
 
-const quote = (text) => `'${text.slice(0, TEXT_MAX).replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+/** Quote as Python does, so that a path of the page is one of the server. */
+function quote(text) {
+  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
+  return mark + text.slice(0, TEXT_MAX).replaceAll("\\", "\\\\").replaceAll(mark, `\\${mark}`) + mark;
+}
 
 const compared = new WeakMap();
 
