@@ -1,5 +1,7 @@
 /** What the shown runs are: program, seed, ending, caveats; and the choice of runs. */
-import { fill, h, labelled, nextCommands } from "./dom.js";
+import { get } from "./api.js";
+import { button, fill, h, labelled, nextCommands } from "./dom.js";
+import { announce, problem } from "./status.js";
 import { pluralize } from "./text.js";
 import { any, Part, view } from "./view.js";
 
@@ -19,9 +21,19 @@ class Header extends Part {
     fill(this.chooser, view.runs.length > 1 && [
       chooser("run", "run", view.runs.map(option(view.run))),
       chooser("beside it", "other", h("option", { value: "" }, "none"), view.runs.map(option(view.other))),
-    ]);
+    ], view.runs.some((run) => run.state !== "complete") && button("read anew", readAnew));
     fill(this.cards, view.shown.map((number) => toCard(view.runs[number])));
     document.title = `${view.shown.map((number) => view.runs[number].name).join(" and ")} · twice view`;
+  }
+}
+
+/** A program may still be writing its record. */
+async function readAnew() {
+  try {
+    view.set({ runs: (await get("session")).runs });
+    announce("The records are read anew.");
+  } catch (error) {
+    announce(problem(error).textContent);
   }
 }
 

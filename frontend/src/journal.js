@@ -6,6 +6,7 @@ import { any, Part, view } from "./view.js";
 
 const PRINTED_MAX = 4000;
 const DIGEST_MAX = 24;
+const READ = ["operation", "result", "actor"];
 
 class Journal extends Part {
   build() {
@@ -37,7 +38,7 @@ function toParts(moment, isPair) {
   return [
     name,
     part("Inputs", moment.inputs.map(toInput), omitted.inputs, "more input", ["name", "value"]),
-    part("Reads of the world", moment.effects.map(toRead), omitted.effects, "more read", ["operation", "result", "actor"]),
+    part("Reads of the world", moment.effects.map(toRead), omitted.effects, "more read", READ),
     part("Printed", printed, omitted.printed, "more line"),
     part("Compare-points", moment.compare_points.map(toPoint), omitted.compare_points, "more compare-point"),
   ];

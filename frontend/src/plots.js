@@ -5,6 +5,7 @@ import { colour, gutter, makeChart, themed, tickAxis } from "./chart.js";
 import { button, fill, h, labelled, section } from "./dom.js";
 import { problem } from "./status.js";
 import { commas, printable } from "./text.js";
+import { textOf } from "./values.js";
 import { any, Part, view } from "./view.js";
 
 const HEIGHT_PX = 140;
@@ -15,7 +16,7 @@ class Plots extends Part {
     const { run, tick } = view;
     try {
       const { paths } = await get("paths", { run, tick }, signal);
-      fill(this.list, paths.map(({ path, value }) => h("option", { value: path }, String(value))));
+      fill(this.list, paths.map(({ path, value }) => h("option", { value: path }, textOf(value))));
     } catch (error) {
       if (error.name === "AbortError") throw error;
       fill(this.problems, problem(error));

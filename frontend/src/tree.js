@@ -6,6 +6,7 @@ import { textOf, toNumber } from "./values.js";
 import { view } from "./view.js";
 
 const CHILDREN_STEP = 100;
+const TEXT_MAX = 120;
 const FOUND_MAX = 200;
 const OPEN_AT_FIRST_MAX = 12;
 
@@ -90,7 +91,7 @@ class Tree extends HTMLElement {
       class: `row ${differs && isLeaf ? "differs" : ""} ${row.more !== undefined ? "more" : ""}`,
       "aria-level": row.level, "aria-posinset": row.position, "aria-setsize": row.siblings,
       "aria-expanded": isLeaf ? null : String(isOpen),
-    }, key, row.sides?.map((value) => h("span", { class: "value" }, cut(textOf(value)))));
+    }, key, row.sides?.map((value) => h("span", { class: "value" }, cut(textOf(value), TEXT_MAX))));
   }
 
   get #isFiltered() {

@@ -66,7 +66,7 @@ export function textOf(value) {
   const map = memberOf(value, "map");
   if (Array.isArray(map)) return `dict of ${commas(map.length)}`;
   const leaf = LEAVES.map((name) => memberOf(value, name)).find((each) => typeof each === "string");
-  if (leaf !== undefined) return Object.hasOwn(value, "bytes") ? `${pluralize(leaf.length / 2, "byte")}: ${leaf}` : leaf;
+  if (leaf !== undefined) return `${isTagged(value, "bytes") ? `${pluralize(leaf.length / 2, "byte")}: ` : ""}${leaf}`;
   return fieldsOf(value) ? printable(value.type) : `dict of ${commas(Object.keys(value).length)}`;
 }
 

@@ -43,9 +43,13 @@ def test_the_licence_of_the_library_inside_is_kept() -> None:
 
 
 def test_no_source_makes_markup_or_code_of_a_string() -> None:
-    dangerous = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML")
+    dangerous = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML"
+    )
 
-    assert [path.name for path in SOURCES.glob("*.js") if dangerous.search(path.read_text("utf-8"))] == []
+    assert [
+        path.name for path in SOURCES.glob("*.js") if dangerous.search(path.read_text("utf-8"))
+    ] == []
 
 
 def test_the_page_keeps_the_policy_of_its_server() -> None:
@@ -53,7 +57,11 @@ def test_the_page_keeps_the_policy_of_its_server() -> None:
     page = bundle("index.html")
 
     assert re.findall(r"<style|style=|<script>|\son\w+=", page) == []
-    assert re.findall(r'(?:src|href)="([^"]*)"', page) == ["data:,", "view.css?token=__TOKEN__", "view.js?token=__TOKEN__"]
+    assert re.findall(r'(?:src|href)="([^"]*)"', page) == [
+        "data:,",
+        "view.css?token=__TOKEN__",
+        "view.js?token=__TOKEN__",
+    ]
     assert re.findall(r"url\(|@import", bundle("view.css")) == []
 
 
