@@ -30,7 +30,7 @@ from twice.recorder.snapshots import load
 from twice.report.moment import LISTS, moment
 from twice.report.overview import describe_run, identity_rows, next_command
 from twice.report.record_pages import list_reads, list_streams
-from twice.report.values import find_part, limit_leaves, list_numbers, mapping
+from twice.report.values import as_json, find_part, limit_leaves, list_numbers, mapping
 from twice.view.levels import BINS_MAX, count_events
 
 FORMAT: Final = "twice.view/1"
@@ -208,7 +208,7 @@ class ViewedRuns:
         number = record.snapshot_before(tick)
         state = {} if number is None else record.state_at(number)
         found = islice(list_numbers(state), _PATHS_MAX)
-        return {"paths": [{"path": path, "value": value} for path, value in found]}
+        return {"paths": [{"path": path, "value": as_json(value)} for path, value in found]}
 
     def _tell_values(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, path = self._find(_read_integer(asked, "run")), asked.get("path", "")

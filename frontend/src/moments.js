@@ -1,0 +1,53 @@
+/** The moments at the tick: what the one or two shown runs hold there. */
+import { debounce, get, latest, parseValues, post } from "./api.js";
+import { pluralize } from "./text.js";
+import { any, view } from "./view.js";
+
+const KEPT_MAX = 100;
+const PAUSE_MS = 40;
+const kept = new Map();
+
+const load = latest(async (signal) => {
+  const { tick, shown } = view;
+  view.set({ moments: await Promise.all(shown.map((run) => ask(run, tick, signal))) });
+});
+
+/** Load moments whenever another tick or run is shown. */
+export function followMoments() {
+  const loadSoon = debounce(load, PAUSE_MS);
+  view.listen((changed) => {
+    if (changed.has("runs")) kept.clear();
+    if (any(changed, "runs", "run", "other", "tick")) loadSoon();
+  });
+  load();
+}
+
+/** Execute the shown programs up to the tick, and show their exact state instead of the nearest snapshot's. */
+export async function replay() {
+  const { tick, shown } = view;
+  for (const run of shown) {
+    const moment = await ask(run, tick);
+    if (moment.end || moment.error) continue;
+    const found = await post("replay", { run, tick: Math.max(tick, 0) }, parseValues);
+    keep(run, tick, { ...moment, snapshot: { ...found, number: null }, frames: found.frames, omitted: {} });
+  }
+  await load();
+}
+
+async function ask(run, tick, signal) {
+  const { name, ticks } = view.runs[run];
+  // Of two runs of unequal length, the shorter one has nothing to say at its end; that is no error.
+  if (tick >= Math.max(ticks, 1)) return { run, tick, end: `${name} ends after ${pluralize(ticks, "tick")}.` };
+  try {
+    return kept.get(`${run} ${tick}`) ?? keep(run, tick, await get("moment", { run, tick }, signal, parseValues));
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    return { run, tick, error }; // not kept: the server may come back
+  }
+}
+
+function keep(run, tick, moment) {
+  kept.set(`${run} ${tick}`, { ...moment, run });
+  if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value);
+  return kept.get(`${run} ${tick}`);
+}

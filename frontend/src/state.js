@@ -1,0 +1,93 @@
+/** The state at the tick: a tree of the nearest snapshot's values, of two runs side by side. */
+import { button, code, fill, h, labelled, note, section } from "./dom.js";
+import { replay } from "./moments.js";
+import { announce, problem } from "./status.js";
+import { commas, pluralize } from "./text.js";
+import "./tree.js";
+import { any, Part, view } from "./view.js";
+
+class State extends Part {
+  #isReplaying = false;
+
+  build() {
+    const on = { input: () => this.refresh(new Set(["moments"])) };
+    this.search = h("input", { type: "search", id: "search", autocomplete: "off", on });
+    this.differing = h("input", { type: "checkbox", on });
+    this.onlyDiffering = labelled("only differing", this.differing);
+    this.notes = h("div");
+    this.heads = h("div", { class: "row heads soft", "aria-hidden": "true" });
+    this.found = h("p", { class: "soft", role: "status" });
+    this.tree = h("twice-tree", { "aria-label": "state" });
+    this.tree.addEventListener("rendered", () => this.#count());
+    this.button = button("", () => this.#replay());
+    this.outcome = h("div");
+    this.frames = h("div", { class: "columns" });
+    this.append(section("state", "State", this.notes, this.button, this.outcome, this.frames,
+      h("div", { class: "bar" }, labelled("search paths and values", this.search), this.onlyDiffering),
+      this.found, this.heads, this.tree));
+  }
+
+  refresh(changed) {
+    if (!any(changed, "moments", "plots", "tick")) return;
+    const { moments } = view;
+    const held = moments.filter(({ snapshot }) => snapshot);
+    const isPair = held.length === 2;
+    fill(this.button, isPair ? "exact state: executes both programs" : "exact state: executes the program");
+    this.button.disabled = this.#isReplaying || moments.every(({ frames, end }) => frames || end);
+    fill(this.frames, moments.flatMap(toFrames));
+    if (changed.has("tick") && !this.#isReplaying) fill(this.outcome);
+    this.onlyDiffering.hidden = !isPair;
+    this.tree.classList.toggle("pair", isPair);
+    this.heads.classList.toggle("pair", isPair);
+    this.heads.hidden = !isPair;
+    const toHead = ({ run }) => h("span", { class: "value" }, view.runs[run]?.name);
+    fill(this.heads, h("span", { class: "key" }, "path"), held.map(toHead));
+    fill(this.notes, moments.map(toNote), isPair && this.#warn());
+    const states = held.map(({ snapshot }) => snapshot.values);
+    const filter = { query: this.search.value.trim(), differing: isPair && this.differing.checked };
+    this.tree.show(states, moments.flatMap((each) => each.changed ?? []), filter);
+  }
+
+  /** The state between two snapshots is in no record: only the program has it. */
+  async #replay() {
+    this.#isReplaying = this.button.disabled = true;
+    fill(this.outcome, h("progress", { "aria-label": "executing" }));
+    announce(`Executing up to tick ${commas(view.tick)}.`);
+    const answer = await replay().catch(problem);
+    this.#isReplaying = false;
+    fill(this.outcome, answer);
+    this.refresh(new Set(["moments"]));
+  }
+
+  /** Values before different ticks differ without any fault of the runs. */
+  #warn() {
+    const [a, b] = view.moments.map(({ snapshot }) => snapshot?.tick);
+    return a !== b && h("p", { class: "warning" }, "The nearest snapshots of the two runs lie before different ticks.");
+  }
+
+  #count() {
+    const { found } = this.tree.dataset;
+    fill(this.found, found !== undefined && `${found} found`);
+  }
+}
+
+function toNote({ run, tick, end, error, snapshot, omitted = {} }) {
+  const { name = "", path = "" } = view.runs[run] ?? {};
+  if (end) return note(end);
+  if (error) return [h("p", {}, `${name}:`), problem(error)];
+  if (!snapshot) return note(`${name}: there is no snapshot at or before tick ${commas(tick)}.`);
+  const source = snapshot.number === null ? "replayed" : `from snapshot ${commas(snapshot.number)}`;
+  const before = `${name}: the state before tick ${commas(snapshot.tick)}, ${source}.`;
+  const command = `twice show ${path} --tick ${tick} --json`;
+  return note(before, omitted.values > 0 && [` ${pluralize(omitted.values, "more value")}: `, code(command)]);
+}
+
+/** Pictures are data of the page itself, which its policy allows. */
+function toFrames({ run, tick, frames = [] }) {
+  return frames.map(({ name, png }) => {
+    const text = `${name} of ${view.runs[run]?.name} at tick ${commas(tick)}`;
+    return h("figure", {}, h("img", { src: `data:image/png;base64,${png}`, alt: text }), h("figcaption", {}, text));
+  });
+}
+
+customElements.define("twice-state", State);

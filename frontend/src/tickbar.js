@@ -1,0 +1,57 @@
+/** The chosen tick: a slider, a field, and buttons that step. */
+import { findChange } from "./changes.js";
+import { button, fill, h, labelled } from "./dom.js";
+import { announce, problem } from "./status.js";
+import { commas } from "./text.js";
+import { any, Part, view } from "./view.js";
+
+/** Step from the tick to the next or previous change of the chosen component. */
+export async function stepToChange(direction) {
+  const { run, component, tick } = view;
+  if (!component) return announce("Choose a component first: press its name in the timeline.");
+  announce(`Looking for a change of ${component}.`);
+  try {
+    const found = await findChange(run, component, tick, direction);
+    if (found !== null) return view.goTo(found);
+    announce(`${component} does not change ${direction > 0 ? "after" : "before"} tick ${commas(tick)}.`);
+  } catch (error) {
+    announce(problem(error).textContent);
+  }
+}
+
+class TickBar extends Part {
+  build() {
+    const go = (tick) => () => view.goTo(tick());
+    const take = ({ target }) => view.goTo(Number(target.value));
+    this.slider = h("input", { type: "range", min: -1, step: 1, on: { input: take } });
+    this.field = h("input", { type: "number", min: -1, step: 1, on: { change: take } });
+    this.chosen = h("span", { class: "soft" });
+    this.end = h("span", { class: "soft" });
+    this.changes = [
+      button("previous change", () => stepToChange(-1)),
+      button("next change", () => stepToChange(1)),
+    ];
+    this.append(
+      h("div", { class: "bar" },
+        button("|◀", go(() => 0), { "aria-label": "first tick" }),
+        button("◀", go(() => view.tick - 1), { "aria-label": "previous tick" }),
+        labelled("tick", this.field), this.end,
+        button("▶", go(() => view.tick + 1), { "aria-label": "next tick" }),
+        button("▶|", go(() => view.ticks - 1), { "aria-label": "last tick" }),
+        this.changes, this.chosen),
+      h("label", { class: "slider" }, h("span", { class: "hidden" }, "tick, on a slider"), this.slider),
+    );
+  }
+
+  refresh(changed) {
+    if (!any(changed, "tick", "runs", "run", "other", "component")) return;
+    this.slider.max = this.field.max = view.ticks - 1;
+    this.slider.value = this.field.value = view.tick;
+    this.slider.setAttribute("aria-valuetext", view.tick < 0 ? "construction" : `tick ${commas(view.tick)}`);
+    this.end.textContent = view.tick < 0 ? "construction" : `of ${commas(view.ticks)}`;
+    for (const each of this.changes) each.disabled = !view.component;
+    fill(this.chosen, view.component && `of ${view.component}`);
+  }
+}
+
+customElements.define("twice-tick-bar", TickBar);

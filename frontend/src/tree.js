@@ -1,0 +1,159 @@
+/** A tree of a state, by the tree pattern of WAI-ARIA. Children are made when their parent is opened. */
+import { cut, fill, h, tag } from "./dom.js";
+import { childrenOf, hasDifference, isLeafNode, searchLeaves, toRoots } from "./nodes.js";
+import { commas } from "./text.js";
+import { textOf, toNumber } from "./values.js";
+import { view } from "./view.js";
+
+const CHILDREN_STEP = 100;
+const TEXT_MAX = 120;
+const FOUND_MAX = 200;
+const OPEN_AT_FIRST_MAX = 12;
+
+class Tree extends HTMLElement {
+  #roots = [];
+  #changed = new Set();
+  #filter = { query: "", differing: false };
+  #open = null;
+  #shown = new Map();
+  #rows = [];
+  #active = "";
+
+  connectedCallback() {
+    this.setAttribute("role", "tree");
+    this.addEventListener("keydown", (event) => this.#onKey(event));
+    this.addEventListener("click", (event) => this.#onClick(event));
+    this.addEventListener("focusin", (event) => this.#onFocus(event));
+  }
+
+  /**
+   * Show one state, or two side by side; what is open stays open.
+   *
+   * With a query, or when only differing values are asked for, show the leaves that fit in a flat list.
+   */
+  show(states, changed, filter) {
+    this.#roots = toRoots(states);
+    this.#changed = new Set(changed);
+    this.#filter = filter;
+    if (this.#open === null && this.#roots.length) {
+      this.#open = new Set(this.#roots.length > OPEN_AT_FIRST_MAX ? [] : this.#roots.map(({ path }) => path));
+    }
+    this.#render();
+  }
+
+  #render() {
+    const hadFocus = this.contains(document.activeElement);
+    const { query, differing } = this.#filter;
+    if (query || differing) {
+      const { found, isWhole } = searchLeaves(this.#roots, query, differing, FOUND_MAX);
+      const toRow = (node, at) => ({ ...node, label: node.path, level: 1, position: at + 1, siblings: found.length });
+      this.#rows = found.map(toRow);
+      this.dataset.found = isWhole ? commas(found.length) : `the first ${commas(found.length)}`;
+    } else {
+      this.#rows = [...this.#visible(this.#roots)];
+      delete this.dataset.found;
+    }
+    fill(this, this.#rows.map((row) => this.#toElement(row)));
+    const at = Math.max(this.#rows.findIndex(({ path }) => path === this.#active), 0);
+    this.#activate(at, false);
+    if (hadFocus) this.children[at]?.focus({ preventScroll: true });
+    this.dispatchEvent(new CustomEvent("rendered"));
+  }
+
+  *#visible(nodes, parent = "") {
+    const most = this.#shown.get(parent) ?? CHILDREN_STEP;
+    for (const node of nodes.slice(0, most)) {
+      yield node;
+      if (this.#open?.has(node.path) && !isLeafNode(node)) yield* this.#visible(childrenOf(node), node.path);
+    }
+    if (nodes.length > most) {
+      const { level, siblings } = nodes[most];
+      const label = `show more of ${commas(siblings)}`;
+      yield { more: parent, path: `${parent} more`, label, level, position: most + 1, siblings };
+    }
+  }
+
+  #toElement(row) {
+    const isLeaf = row.more !== undefined || isLeafNode(row);
+    const isOpen = !isLeaf && this.#open?.has(row.path) && !this.#isFiltered;
+    const differs = row.sides && hasDifference(row);
+    const isPlotted = view.plots.includes(row.path);
+    const isNumber = isLeaf && row.sides?.some((value) => toNumber(value) !== null);
+    const key = h("span", { class: "key" },
+      h("span", { class: "twisty", "aria-hidden": "true" }, isLeaf ? "" : isOpen ? "▾" : "▸"),
+      row.level > 1 ? row.label.replace(/^\./, "") : row.label,
+      row.level === 1 && this.#changed.has(row.path) && tag("changed", "unsure"),
+      differs && tag("differs", "bad"),
+      isNumber && h("span", { class: "plotter" }, isPlotted ? "plotted" : "plot"));
+    key.style.setProperty("--level", row.level - 1);
+    return h("div", {
+      role: "treeitem", tabindex: "-1",
+      class: `row ${differs && isLeaf ? "differs" : ""} ${row.more !== undefined ? "more" : ""}`,
+      "aria-level": row.level, "aria-posinset": row.position, "aria-setsize": row.siblings,
+      "aria-expanded": isLeaf ? null : String(isOpen),
+    }, key, row.sides?.map((value) => h("span", { class: "value" }, cut(textOf(value), TEXT_MAX))));
+  }
+
+  get #isFiltered() {
+    return Boolean(this.#filter.query || this.#filter.differing);
+  }
+
+  #activate(at, focuses = true) {
+    this.querySelector('[tabindex="0"].row')?.setAttribute("tabindex", "-1");
+    const element = this.children[at];
+    if (!element) return;
+    this.#active = this.#rows[at].path;
+    element.setAttribute("tabindex", "0");
+    if (focuses) element.focus();
+  }
+
+  #onFocus({ target }) {
+    const at = [...this.children].indexOf(target);
+    if (at >= 0 && this.#rows[at].path !== this.#active) this.#activate(at, false);
+  }
+
+  #onClick({ target }) {
+    const at = [...this.children].indexOf(target.closest(".row"));
+    if (at < 0) return;
+    this.#activate(at);
+    if (target.closest(".plotter")) this.#togglePlot(this.#rows[at]);
+    else if (!isLeafRow(this.#rows[at])) this.#toggle(this.#rows[at]);
+  }
+
+  #onKey(event) {
+    const at = this.#rows.findIndex(({ path }) => path === this.#active);
+    if (at < 0 || event.ctrlKey || event.altKey || event.metaKey || !event.target.matches(".row")) return;
+    const row = this.#rows[at];
+    const isOpen = this.children[at].getAttribute("aria-expanded") === "true";
+    const parent = this.#rows.findLastIndex((each, index) => index < at && each.level < row.level);
+    const actions = {
+      ArrowDown: () => this.#activate(Math.min(at + 1, this.#rows.length - 1)),
+      ArrowUp: () => this.#activate(Math.max(at - 1, 0)),
+      Home: () => this.#activate(0),
+      End: () => this.#activate(this.#rows.length - 1),
+      ArrowRight: () => (isOpen ? this.#activate(at + 1) : isLeafRow(row) || this.#toggle(row)),
+      ArrowLeft: () => (isOpen ? this.#toggle(row) : parent >= 0 && this.#activate(parent)),
+      Enter: () => (isLeafRow(row) ? this.#togglePlot(row) : this.#toggle(row)),
+    };
+    actions[" "] = actions.Enter;
+    if (event.shiftKey || !(event.key in actions)) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+
+  #toggle(row) {
+    if (row.more !== undefined) this.#shown.set(row.more, (this.#shown.get(row.more) ?? CHILDREN_STEP) + CHILDREN_STEP);
+    else if (!this.#open.delete(row.path)) this.#open.add(row.path);
+    this.#render();
+  }
+
+  #togglePlot({ path, sides }) {
+    if (!sides.some((value) => toNumber(value) !== null)) return;
+    const others = view.plots.filter((each) => each !== path);
+    view.set({ plots: others.length < view.plots.length ? others : [...others, path] });
+  }
+}
+
+const isLeafRow = (row) => row.more === undefined && isLeafNode(row);
+
+customElements.define("twice-tree", Tree);
