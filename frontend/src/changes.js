@@ -1,6 +1,6 @@
 /** The next change of a component, found from counts: of ever wider ranges first, then of ever smaller bins. */
 import { get } from "./api.js";
-import { view } from "./view.js";
+import { CONSTRUCTION, view } from "./view.js";
 
 const BINS_MAX = 2000;
 const WIDER = 50;
@@ -9,8 +9,8 @@ const WIDER = 50;
 export async function findChange(run, component, tick, direction) {
   const last = view.runs[run].ticks - 1;
   let near = tick + direction;
-  for (let width = BINS_MAX; near >= 0 && near <= last; width *= WIDER) {
-    const far = Math.min(Math.max(near + direction * (width - 1), 0), last);
+  for (let width = BINS_MAX; near >= CONSTRUCTION && near <= last; width *= WIDER) {
+    const far = Math.min(Math.max(near + direction * (width - 1), CONSTRUCTION), last);
     const found = await findWithin(run, component, Math.min(near, far), Math.max(near, far), direction);
     if (found !== null) return found;
     near = far + direction;

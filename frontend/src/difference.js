@@ -2,7 +2,7 @@
 import { get, latest, post } from "./api.js";
 import { button, code, cut, fill, h, lines, nextCommands, note, section, table } from "./dom.js";
 import { announce, problem } from "./status.js";
-import { commas, pluralize, printableLines } from "./text.js";
+import { nameTick, pluralize, printableLines } from "./text.js";
 import { any, Part, view } from "./view.js";
 
 const BACK = 10;
@@ -78,8 +78,8 @@ function toAnswer({ error, equal, tick, name, columns = [], last_agreement: agre
   return [
     tick === null
       ? h("p", {}, "The runs differ, and no compare-point says where.")
-      : h("p", {}, h("b", {}, `They part at tick ${commas(tick)}`), where),
-    agreement && note(`last agreement: ${agreement.name} of tick ${commas(agreement.tick)}`),
+      : h("p", {}, h("b", {}, `They part at ${nameTick(tick)}`), where),
+    agreement && note(`last agreement: ${agreement.name} of ${nameTick(agreement.tick)}`),
     shorter && note(`${shorter === "a" ? a : b} is the shorter run.`),
     within && note(within),
     tick !== null && h("p", { class: "bar" },

@@ -85,7 +85,7 @@ export function growing(container, entries, toElement, step = 50) {
 
 /** Make a section with a heading, which names it for assistive technology. */
 export function section(id, title, ...children) {
-  return h("section", { "aria-labelledby": id }, h("h2", { id, tabindex: "-1" }, title), ...children);
+  return h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...children);
 }
 
 /** Make a table whose cells carry their labels, for narrow screens. */

@@ -41,7 +41,7 @@ function toCard(run) {
   const counts = [["ticks", "tick"], ["points", "compare-point"], ["snapshots", "snapshot"]];
   const facts = [run.name, ...counts.map(([key, noun]) => pluralize(run[key], noun))];
   return h("header", { class: run.mood },
-    h("p", { class: "verdict" }, `${run.state}, ${run.ending}`),
+    h("p", { class: "verdict" }, `${run.ending}, record ${run.state}`),
     h("h2", {}, `${run.program}, seed ${run.seed}`),
     h("p", {}, facts.join(" · ")),
     run.exception && h("p", { class: "warning" }, run.exception),

@@ -1,7 +1,7 @@
 /** What happened in the tick: inputs, reads of the world, printed text, compare-points. */
 import { code, cut, fill, h, lines, note, section, table, tag } from "./dom.js";
 import { problem } from "./status.js";
-import { commas, pluralize, printableLines } from "./text.js";
+import { commas, nameTick, pluralize, printableLines } from "./text.js";
 import { any, Part, view } from "./view.js";
 
 const PRINTED_MAX = 4000;
@@ -19,7 +19,7 @@ class Journal extends Part {
     if (!any(changed, "moments")) return;
     const { moments } = view;
     const [{ tick = view.tick } = {}] = moments;
-    fill(this.title_, tick < 0 ? "Construction" : `Tick ${commas(tick)}`);
+    fill(this.title_, nameTick(tick));
     fill(this.columns, moments.map((moment) => h("div", {}, toParts(moment, moments.length > 1))));
   }
 }

@@ -1,8 +1,8 @@
 /** Lanes of one group of tracks: names on the left, and one chart in which each track has a row of bars. */
 import { colour, makeChart, tickAxis } from "./chart.js";
 import { button, fill, h } from "./dom.js";
-import { commas } from "./text.js";
-import { any, Part, view } from "./view.js";
+import { commas, nameTick } from "./text.js";
+import { any, CONSTRUCTION, Part, view } from "./view.js";
 
 const LANE_PX = 24; // the least size of a target of the pointer
 const LANES_MAX = 8;
@@ -84,7 +84,7 @@ class Lanes extends Part {
       draw: (chart) => shown.forEach((_, lane) => this.#draw(chart, lane)),
       onCursor: (chart) => this.#read(chart),
     };
-    this.#chart = makeChart(host, options, [[0, view.ticks], [null, null]]);
+    this.#chart = makeChart(host, options, [[CONSTRUCTION, view.ticks], [null, null]]);
     this.#markChosen();
   }
 
@@ -131,7 +131,7 @@ class Lanes extends Part {
     const count = track?.counts?.[bin];
     if (left < 0 || count === undefined) return fill(this.readout);
     const [start, last] = [this.#edge(bin), this.#edge(bin + 1) - 1];
-    const where = last <= start ? `tick ${commas(tick)}` : `ticks ${commas(start)} to ${commas(last)}`;
+    const where = last <= start ? nameTick(tick) : `ticks ${commas(start)} to ${commas(last)}`;
     const of = this.group === "component" ? ` of ${commas(track.most[bin])}` : "";
     fill(this.readout, `${where}, ${track.name}: ${commas(count)}${of}`);
   }

@@ -1,7 +1,7 @@
 /** The moments at the tick: what the one or two shown runs hold there. */
 import { debounce, get, latest, parseValues, post } from "./api.js";
 import { pluralize } from "./text.js";
-import { any, view } from "./view.js";
+import { any, CONSTRUCTION, view } from "./view.js";
 
 const KEPT_MAX = 100;
 const PAUSE_MS = 40;
@@ -37,7 +37,7 @@ export async function replay() {
 async function ask(run, tick, signal) {
   const { name, ticks } = view.runs[run];
   // Of two runs of unequal length, the shorter one has nothing to say at its end; that is no error.
-  if (tick >= Math.max(ticks, 1)) return { run, tick, end: `${name} ends after ${pluralize(ticks, "tick")}.` };
+  if (tick >= ticks && tick > CONSTRUCTION) return { run, tick, end: `${name} ends after ${pluralize(ticks, "tick")}.` };
   try {
     return kept.get(`${run} ${tick}`) ?? keep(run, tick, await get("moment", { run, tick }, signal, parseValues));
   } catch (error) {

@@ -16,7 +16,7 @@ import "./plots.js";
 import "./state.js";
 import { announce, problem, statusLine } from "./status.js";
 import "./tickbar.js";
-import { commas } from "./text.js";
+import { commas, nameTick } from "./text.js";
 import "./timeline.js";
 import { any, Part, view } from "./view.js";
 
@@ -83,7 +83,7 @@ function describe(moments) {
   const [{ tick, error, changed = [] } = {}] = moments;
   if (error) return error.happened;
   const what = changed.length ? `${changed.join(", ")} changed` : "no component changed";
-  return tick === undefined ? "" : `${tick < 0 ? "construction" : `tick ${commas(tick)}`}: ${what}`;
+  return tick === undefined ? "" : `${nameTick(tick)}: ${what}`;
 }
 
 customElements.define("twice-timelines", Timelines);

@@ -57,7 +57,7 @@ class Plot extends Part {
 
   build() {
     this.now = h("div", { class: "key" });
-    this.host = h("div", { class: "plot", role: "img" });
+    this.host = h("div", { class: "plot" });
     const remove = () => view.set({ plots: view.plots.filter((each) => each !== this.path) });
     const named = { "aria-label": `remove the plot of ${this.path}` };
     const head = h("div", { class: "bar" }, h("h3", {}, this.path), button("remove", remove, named));
@@ -81,7 +81,8 @@ class Plot extends Part {
     // One of two runs may lack the path; the other is shown all the same.
     this.#found = answers.flatMap(({ value }, side) => (value ? [{ ...value, run: shown[side], side }] : []));
     fill(this.problems, answers.filter(({ reason }) => reason).map(({ reason }) => problem(reason)));
-    if (!this.#found.length) return;
+    this.#showValues();
+    if (!this.#found.some(({ ticks }) => ticks.length)) return;
     const data = uPlot.join(this.#found.map(({ ticks, values }) => [ticks, values]));
     const series = this.#found.map(({ side }) => ({
       stroke: () => colour(COLOURS[side]),
@@ -91,9 +92,9 @@ class Plot extends Part {
       points: { size: 5 },
     }));
     const axes = [tickAxis(), { ...themed(), size: gutter }];
+    this.host.setAttribute("role", "img");
     this.host.setAttribute("aria-label", `${printable(this.path)} over the visible ticks`);
     this.#chart = makeChart(this.host, { height: HEIGHT_PX, axes, series }, data);
-    this.#showValues();
   }
 
   /** The values before the tick stand as text beside the chart, which only eyes can read. */

@@ -2,7 +2,7 @@
 import { button, code, fill, h, labelled, note, section } from "./dom.js";
 import { replay } from "./moments.js";
 import { announce, problem } from "./status.js";
-import { commas, pluralize } from "./text.js";
+import { commas, nameTick, pluralize } from "./text.js";
 import "./tree.js";
 import { any, Part, view } from "./view.js";
 
@@ -52,7 +52,7 @@ class State extends Part {
   async #replay() {
     this.#isReplaying = this.button.disabled = true;
     fill(this.outcome, h("progress", { "aria-label": "executing" }));
-    announce(`Executing up to tick ${commas(view.tick)}.`);
+    announce(`Executing up to ${nameTick(view.tick)}.`);
     const answer = await replay().catch(problem);
     this.#isReplaying = false;
     fill(this.outcome, answer);
@@ -75,7 +75,7 @@ function toNote({ run, tick, end, error, snapshot, omitted = {} }) {
   const { name = "", path = "" } = view.runs[run] ?? {};
   if (end) return note(end);
   if (error) return [h("p", {}, `${name}:`), problem(error)];
-  if (!snapshot) return note(`${name}: there is no snapshot at or before tick ${commas(tick)}.`);
+  if (!snapshot) return note(`${name}: there is no snapshot at or before ${nameTick(tick)}.`);
   const source = snapshot.number === null ? "replayed" : `from snapshot ${commas(snapshot.number)}`;
   const before = `${name}: the state before tick ${commas(snapshot.tick)}, ${source}.`;
   const command = `twice show ${path} --tick ${tick} --json`;
@@ -85,7 +85,7 @@ function toNote({ run, tick, end, error, snapshot, omitted = {} }) {
 /** Pictures are data of the page itself, which its policy allows. */
 function toFrames({ run, tick, frames = [] }) {
   return frames.map(({ name, png }) => {
-    const text = `${name} of ${view.runs[run]?.name} at tick ${commas(tick)}`;
+    const text = `${name} of ${view.runs[run]?.name} at ${nameTick(tick)}`;
     return h("figure", {}, h("img", { src: `data:image/png;base64,${png}`, alt: text }), h("figcaption", {}, text));
   });
 }

@@ -21,6 +21,9 @@ export const printableLines = (text) =>
 /** Return a number with commas. */
 export const commas = (number) => number.toLocaleString("en-US");
 
+/** Return the name of a tick: "tick 14", or "construction" for the one before all others. */
+export const nameTick = (tick) => (tick < 0 ? "construction" : `tick ${commas(tick)}`);
+
 /** Return a number before its noun: "1 tick", "2,000 ticks". */
 export const pluralize = (number, singular, plural = `${singular}s`) =>
   `${commas(number)} ${number === 1 ? singular : plural}`;

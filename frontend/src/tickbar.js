@@ -2,8 +2,8 @@
 import { findChange } from "./changes.js";
 import { button, fill, h, labelled } from "./dom.js";
 import { announce, problem } from "./status.js";
-import { commas } from "./text.js";
-import { any, Part, view } from "./view.js";
+import { commas, nameTick } from "./text.js";
+import { any, CONSTRUCTION, Part, view } from "./view.js";
 
 /** Step from the tick to the next or previous change of the chosen component. */
 export async function stepToChange(direction) {
@@ -13,7 +13,7 @@ export async function stepToChange(direction) {
   try {
     const found = await findChange(run, component, tick, direction);
     if (found !== null) return view.goTo(found);
-    announce(`${component} does not change ${direction > 0 ? "after" : "before"} tick ${commas(tick)}.`);
+    announce(`${component} does not change ${direction > 0 ? "after" : "before"} ${nameTick(tick)}.`);
   } catch (error) {
     announce(problem(error).textContent);
   }
@@ -23,8 +23,8 @@ class TickBar extends Part {
   build() {
     const go = (tick) => () => view.goTo(tick());
     const take = ({ target }) => view.goTo(Number(target.value));
-    this.slider = h("input", { type: "range", min: -1, step: 1, on: { input: take } });
-    this.field = h("input", { type: "number", min: -1, step: 1, on: { change: take } });
+    this.slider = h("input", { type: "range", min: CONSTRUCTION, step: 1, on: { input: take } });
+    this.field = h("input", { type: "number", min: CONSTRUCTION, step: 1, on: { change: take } });
     this.chosen = h("span", { class: "soft" });
     this.end = h("span", { class: "soft" });
     this.changes = [
@@ -47,8 +47,8 @@ class TickBar extends Part {
     if (!any(changed, "tick", "runs", "run", "other", "component")) return;
     this.slider.max = this.field.max = view.ticks - 1;
     this.slider.value = this.field.value = view.tick;
-    this.slider.setAttribute("aria-valuetext", view.tick < 0 ? "construction" : `tick ${commas(view.tick)}`);
-    this.end.textContent = view.tick < 0 ? "construction" : `of ${commas(view.ticks)}`;
+    this.slider.setAttribute("aria-valuetext", nameTick(view.tick));
+    fill(this.end, view.tick < 0 ? "construction" : `of ${commas(view.ticks)}`);
     for (const each of this.changes) each.disabled = !view.component;
     fill(this.chosen, view.component && `of ${view.component}`);
   }

@@ -5,7 +5,7 @@ import { fill, h, note } from "./dom.js";
 import "./lanes.js";
 import { problem } from "./status.js";
 import { pluralize } from "./text.js";
-import { any, Part, view } from "./view.js";
+import { any, CONSTRUCTION, Part, view } from "./view.js";
 
 const BIN_PX = 3;
 const BINS_MAX = 2000;
@@ -20,7 +20,7 @@ function planBins([first, end], ticks, width) {
   const span = end - first;
   const most = Math.min(Math.max(width / BIN_PX, 40), BINS_MAX / 2 - 2);
   const size = 2 ** Math.max(0, Math.ceil(Math.log2(span / most)));
-  const from = Math.max(0, Math.floor((first - span / 2) / size) * size);
+  const from = Math.max(CONSTRUCTION, Math.floor((first - span / 2) / size) * size);
   const stop = Math.min(end + span / 2, ticks);
   const bins = Math.max(1, Math.ceil((stop - from) / size));
   return { from, to: Math.min(from + bins * size, ticks) - 1, bins };
@@ -57,7 +57,7 @@ class Timeline extends Part {
   }
 
   #askNow() {
-    const ticks = Math.max(view.runs[this.number].ticks, 1);
+    const { ticks } = view.runs[this.number];
     const first = Math.min(view.window[0], ticks - 1);
     const end = Math.max(Math.min(view.window[1], ticks), first + 1);
     const question = { run: this.number, ...planBins([first, end], ticks, this.clientWidth - gutter()) };

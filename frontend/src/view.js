@@ -2,13 +2,16 @@
 
 const SPAN_MIN = 4;
 
+/** The tick of the construction, which is before all others. */
+export const CONSTRUCTION = -1;
+
 class View extends EventTarget {
   runs = [];
   run = 0;
   /** Number of the run beside the first, or null. */
   other = null;
   tick = 0;
-  /** Visible ticks as [first, end), or null for all. */
+  /** Visible ticks from the first to before the end, or null for all. */
   range = null;
   component = "";
   plots = [];
@@ -24,11 +27,12 @@ class View extends EventTarget {
 
   /** How many ticks the longest of the shown runs has. */
   get ticks() {
-    return Math.max(1, ...this.shown.map((number) => this.runs[number]?.ticks ?? 0));
+    return Math.max(...this.shown.map((number) => this.runs[number]?.ticks ?? 0));
   }
 
+  /** The visible ticks. */
   get window() {
-    return this.range ?? [0, this.ticks];
+    return this.range ?? [CONSTRUCTION, this.ticks];
   }
 
   /** Change the state; parts hear of all changes of a task at once. */
@@ -36,7 +40,7 @@ class View extends EventTarget {
     for (const [key, value] of Object.entries(patch)) this.#assign(key, value);
     if (this.#has(this.run) === false) this.#assign("run", 0);
     if (this.other === this.run || this.#has(this.other) === false) this.#assign("other", null);
-    this.#assign("tick", Math.min(Math.max(Math.trunc(this.tick) || 0, -1), this.ticks - 1));
+    this.#assign("tick", Math.min(Math.max(Math.trunc(this.tick) || 0, CONSTRUCTION), this.ticks - 1));
     this.#assign("range", this.#fit(this.range));
   }
 
@@ -51,7 +55,7 @@ class View extends EventTarget {
   /** Zoom by a factor, with one tick kept in its place. */
   zoom(factor, at = this.tick) {
     const [first, end] = this.window;
-    const span = Math.max((end - first) * factor, Math.min(SPAN_MIN, this.ticks));
+    const span = Math.max((end - first) * factor, Math.min(SPAN_MIN, this.ticks - CONSTRUCTION));
     const share = (Math.min(Math.max(at, first), end) - first) / (end - first);
     this.set({ range: [at - share * span, at + (1 - share) * span] });
   }
@@ -88,9 +92,10 @@ class View extends EventTarget {
 
   #fit(range) {
     if (range === null || !this.runs.length) return range;
-    const span = Math.min(range[1] - range[0], this.ticks);
-    const first = Math.min(Math.max(range[0], 0), this.ticks - span);
-    return span >= this.ticks || !(span > 0) ? null : [first, first + span];
+    const all = this.ticks - CONSTRUCTION;
+    const span = Math.min(range[1] - range[0], all);
+    const first = Math.min(Math.max(range[0], CONSTRUCTION), this.ticks - span);
+    return span >= all || !(span > 0) ? null : [first, first + span];
   }
 }
 
