@@ -30,9 +30,14 @@ from twice.view.viewed_runs import LEAVES_MAX
 
 
 class Executions(Closing):
-    """The commands of one server."""
+    """The commands of one server.
 
-    def __init__(self) -> None:
+    Args:
+        trust: options by which each of them trusts the records.
+    """
+
+    def __init__(self, trust: Sequence[str] = ()) -> None:
+        self._trust = trust
         self._running = set[subprocess.Popen[bytes]]()
         self._replays: dict[Path, ReplaySession] = {}
         self._lock, self._replaying = Lock(), Lock()
@@ -115,7 +120,7 @@ class Executions(Closing):
             if self._is_closed:
                 raise _explain_failure(words, "the server ends")
             process = subprocess.Popen(
-                [sys.executable, "-m", "twice", *words],
+                [sys.executable, "-m", "twice", *words, *self._trust],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
