@@ -26,7 +26,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_session import ReplaySession
 from twice.report.record_pages import excerpt
 from twice.report.values import as_json, limit_leaves, mapping
-from twice.view.viewed_runs import LEAVES_MAX
+from twice.view.viewed_runs import ELEMENTS_MAX, LEAVES_MAX
 
 
 class Executions(Closing):
@@ -102,7 +102,7 @@ class Executions(Closing):
             {"name": name, "png": b64encode(encode_png(each["shape"], each["bytes"])).decode()}
             for name, each in sorted(frames.items())
         ]
-        told = {name: as_json(value) for name, value in values.items()}
+        told = {name: as_json(value, most=ELEMENTS_MAX) for name, value in values.items()}
         return {"tick": tick, "values": limit_leaves(told, LEAVES_MAX)[0], "frames": drawn}
 
     def close(self) -> None:
