@@ -177,7 +177,9 @@ def difference(folder: Path, rounds: int, count: int) -> Lines:
     find_anew()
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    yield {"figure": f"{name}, both opened anew", "unit": "MB"} | measuring.spread([most / 1e6])
+    yield {"figure": f"{name}, both opened anew: memory", "unit": "MB"} | measuring.spread(
+        [most / 1e6]
+    )
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ import { view } from "./view.js";
 const RESTED_MS = 400;
 
 /** Return the state as the part of an address after "#". */
-export function format() {
+function format() {
   const { run, other, tick, range, component, plots } = view;
   const query = new URLSearchParams({ run, tick });
   if (other !== null) query.set("with", other);

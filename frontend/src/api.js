@@ -3,7 +3,7 @@
 const token = new URLSearchParams(location.search).get("token") ?? "";
 
 /** An error of the server, in its three sentences. */
-export class RequestError extends Error {
+class RequestError extends Error {
   constructor({ id = "", happened = "", expected = "", remedy = "" }) {
     super(happened);
     Object.assign(this, { id, happened, expected, remedy });

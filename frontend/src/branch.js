@@ -1,7 +1,8 @@
 /** A branch from the tick: other inputs, executed, and shown beside its parent. */
 import { post } from "./api.js";
 import { fill, h, labelled, section } from "./dom.js";
-import { announce, problem } from "./status.js";
+import { makeExecution } from "./execution.js";
+import { announce } from "./status.js";
 import { commas } from "./text.js";
 import { any, Part, view } from "./view.js";
 
@@ -12,11 +13,11 @@ class Branch extends Part {
     this.explanation = h("p", { class: "note" });
     this.inputs = h("div", { class: "bar" });
     this.onwards = h("input", { type: "checkbox" });
-    this.submit = h("button", {}, "branch: executes the program");
-    this.outcome = h("div");
-    this.form = h("form", { on: { submit: (event) => this.#branch(event) } },
-      this.inputs, h("div", { class: "bar" }, labelled("in the ticks after it as well", this.onwards), this.submit));
-    this.append(section("branch", "Branch", this.explanation, this.form, this.outcome));
+    const label = "branch: executes the program";
+    const [control, outcome] = makeExecution(label, () => this.#branch(), { type: "submit" });
+    this.form = h("form", { on: { submit: (event) => event.preventDefault() } },
+      this.inputs, h("div", { class: "bar" }, labelled("in the ticks after it as well", this.onwards), control));
+    this.append(section("branch", "Branch", this.explanation, this.form, outcome));
   }
 
   refresh(changed) {
@@ -37,28 +38,16 @@ class Branch extends Part {
       labelled(input, Object.assign(h("input", { type: "text", value: text }), { input, recorded: text }))));
   }
 
-  async #branch(event) {
-    event.preventDefault();
+  async #branch() {
     const fields = [...this.inputs.querySelectorAll("input")];
     const changed = fields.filter((each) => each.value !== each.recorded);
-    const warning = h("p", { class: "warning", role: "alert" }, "Change the value of an input first.");
-    if (!changed.length) return fill(this.outcome, warning);
+    if (!changed.length) return h("p", { class: "warning", role: "alert" }, "Change the value of an input first.");
     const { run, tick } = view;
     const inputs = Object.fromEntries(changed.map((each) => [each.input, each.value]));
-    this.submit.disabled = true;
-    fill(this.outcome, h("progress", { "aria-label": "executing" }));
-    announce("Executing the program.");
-    try {
-      const made = (await post("branch", { run, tick, inputs, onwards: this.onwards.checked })).run;
-      const runs = [...view.runs.slice(0, made.run), made];
-      view.set({ runs, run, other: made.run });
-      fill(this.outcome, h("p", {}, `The branch is ${made.name}.`));
-      announce(`The branch ${made.name} is shown beside ${view.runs[run].name}.`);
-    } catch (error) {
-      fill(this.outcome, problem(error));
-    } finally {
-      this.submit.disabled = false;
-    }
+    const made = (await post("branch", { run, tick, inputs, onwards: this.onwards.checked })).run;
+    view.set({ runs: [...view.runs.slice(0, made.run), made], run, other: made.run });
+    announce(`The branch ${made.name} is shown beside ${view.runs[run].name}.`);
+    return h("p", {}, `The branch is ${made.name}.`);
   }
 }
 

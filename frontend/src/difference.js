@@ -1,71 +1,42 @@
 /** Where two runs part: the first difference, from the records alone; the line, by executing both programs. */
 import { get, latest, post } from "./api.js";
 import { button, code, cut, fill, h, lines, nextCommands, note, section, table } from "./dom.js";
+import { makeExecution } from "./execution.js";
 import { announce, problem } from "./status.js";
-import { nameTick, pluralize, printableLines } from "./text.js";
+import { nameTick, printableLines } from "./text.js";
 import { any, Part, view } from "./view.js";
 
 const BACK = 10;
 
 class Difference extends Part {
-  #compare = latest(async (signal, a, b) => {
-    try {
-      view.set({ difference: await get("difference", { a, b }, signal) });
-    } catch (error) {
-      if (error.name === "AbortError") throw error;
-      view.set({ difference: { error } });
-    }
-  });
+  #compare = latest((signal, a, b) => get("difference", { a, b }, signal));
 
   build() {
     this.answer = h("div");
-    this.button = button("diagnose: executes both programs", () => this.#diagnose());
-    this.progress = note();
-    this.verdict = h("div");
-    const parts = [this.answer, h("p", {}, this.button), this.progress, this.verdict];
-    this.append(section("difference", "First difference", parts));
+    const [control, outcome] = makeExecution("diagnose: executes both programs", () => this.#diagnose());
+    this.verdict = outcome;
+    this.append(section("difference", "First difference", this.answer, h("p", {}, control), outcome));
   }
 
-  refresh(changed) {
+  async refresh(changed) {
     this.hidden = view.other === null;
-    if (any(changed, "runs", "run", "other")) {
-      view.set({ difference: null });
-      fill(this.verdict);
-      if (view.other !== null) this.#compare(view.run, view.other);
-    }
     if (any(changed, "difference")) fill(this.answer, view.difference ? toAnswer(view.difference) : note("Comparing."));
+    if (!any(changed, "runs", "run", "other")) return;
+    view.set({ difference: null });
+    fill(this.verdict);
+    if (this.hidden) return;
+    const { shown } = view;
+    const difference = await this.#compare(...shown).catch((error) => ({ error }));
+    if (difference && String(shown) === String(view.shown)) view.set({ difference });
   }
 
   async #diagnose() {
-    const [a, b] = view.shown;
-    const seconds = this.#count();
-    this.button.disabled = true;
-    fill(this.verdict);
-    announce("Executing both programs. This takes seconds to minutes.");
-    try {
-      const found = await post("diagnose", { a, b });
-      if (a !== view.run || b !== view.other) return;
-      fill(this.verdict, toVerdict(found, [a, b].map((number) => view.runs[number].name)));
-      announce(`The diagnosis says: ${found.result}.`);
-    } catch (error) {
-      fill(this.verdict, problem(error));
-    } finally {
-      clearInterval(seconds);
-      fill(this.progress);
-      this.button.disabled = false;
-    }
-  }
-
-  /** Count the seconds, so that a long execution is seen to go on. */
-  #count() {
-    let passed = 0;
-    const bar = h("progress", { "aria-label": "executing" });
-    const show = () => fill(this.progress, bar, ` executing both programs: ${pluralize(passed, "second")}`);
-    show();
-    return setInterval(() => {
-      passed += 1;
-      show();
-    }, 1000);
+    const { shown } = view;
+    const [a, b] = shown;
+    const found = await post("diagnose", { a, b });
+    if (String(shown) !== String(view.shown)) return null; // others are shown by now
+    announce(`The diagnosis says: ${found.result}.`);
+    return toVerdict(found, shown.map((number) => view.runs[number].name));
   }
 }
 
@@ -74,12 +45,12 @@ function toAnswer({ error, equal, tick, name, columns = [], last_agreement: agre
   if (equal) return h("p", {}, "The two runs are equal at every compare-point.", within && ` ${within}`);
   const [a, b] = view.shown.map((number) => view.runs[number].name);
   const jump = (label, to) => button(label, () => view.goTo(to));
-  const where = [` (${name})`, columns.length > 0 && ` in ${columns.join(", ")}`, "."];
+  const where = [name !== "tick" && ` (${name})`, columns.length > 0 && ` in ${columns.join(", ")}`, "."];
   return [
     tick === null
       ? h("p", {}, "The runs differ, and no compare-point says where.")
       : h("p", {}, h("b", {}, `They part at ${nameTick(tick)}`), where),
-    agreement && note(`last agreement: ${agreement.name} of ${nameTick(agreement.tick)}`),
+    agreement && note(`last agreement: ${nameTick(agreement.tick)}`, agreement.name !== "tick" && ` (${agreement.name})`),
     shorter && note(`${shorter === "a" ? a : b} is the shorter run.`),
     within && note(within),
     tick !== null && h("p", { class: "bar" },

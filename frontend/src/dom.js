@@ -70,7 +70,7 @@ export function cut(text, limit = 300, toShown = printable) {
 }
 
 /** Return a list of which the first entries are shown, with a button for more. */
-export function growing(container, entries, toElement, step = 50) {
+function growing(container, entries, toElement, step = 50) {
   let shown = 0;
   const more = button("", () => extend(), { class: "more" });
   const extend = () => {

@@ -31,7 +31,6 @@ class Header extends Part {
 async function readAnew() {
   try {
     view.set({ runs: (await get("session")).runs });
-    announce("The records are read anew.");
   } catch (error) {
     announce(problem(error).textContent);
   }

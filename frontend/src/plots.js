@@ -14,19 +14,14 @@ const COLOURS = ["--v4", "--unsure"];
 class Plots extends Part {
   #askPaths = latest(async (signal) => {
     const { run, tick } = view;
-    try {
-      const { paths } = await get("paths", { run, tick }, signal);
-      fill(this.list, paths.map(({ path, value }) => h("option", { value: path }, textOf(value))));
-    } catch (error) {
-      if (error.name === "AbortError") throw error;
-      fill(this.problems, problem(error));
-    }
+    const { paths } = await get("paths", { run, tick }, signal);
+    fill(this.list, paths.map(({ path, value }) => h("option", { value: path }, textOf(value))));
   });
 
   build() {
     this.list = h("datalist", { id: "paths" });
     this.problems = h("div");
-    const on = { focus: () => this.#askPaths() };
+    const on = { focus: () => this.#askPaths().catch((error) => fill(this.problems, problem(error))) };
     this.path = h("input", { type: "text", list: "paths", autocomplete: "off", on });
     this.plots = h("div");
     const add = (event) => {

@@ -1,14 +1,13 @@
 /** The state at the tick: a tree of the nearest snapshot's values, of two runs side by side. */
-import { button, code, fill, h, labelled, note, section } from "./dom.js";
+import { code, fill, h, labelled, note, section } from "./dom.js";
+import { makeExecution } from "./execution.js";
 import { replay } from "./moments.js";
-import { announce, problem } from "./status.js";
+import { problem } from "./status.js";
 import { commas, nameTick, pluralize } from "./text.js";
 import "./tree.js";
 import { any, Part, view } from "./view.js";
 
 class State extends Part {
-  #isReplaying = false;
-
   build() {
     const on = { input: () => this.refresh(new Set(["moments"])) };
     this.search = h("input", { type: "search", id: "search", autocomplete: "off", on });
@@ -19,8 +18,8 @@ class State extends Part {
     this.found = h("p", { class: "soft", role: "status" });
     this.tree = h("twice-tree", { "aria-label": "state" });
     this.tree.addEventListener("rendered", () => this.#count());
-    this.button = button("", () => this.#replay());
-    this.outcome = h("div");
+    // The state between two snapshots is in no record: only the program has it.
+    [this.button, this.outcome] = makeExecution("", replay);
     this.frames = h("div", { class: "columns" });
     this.append(section("state", "State", this.notes, this.button, this.outcome, this.frames,
       h("div", { class: "bar" }, labelled("search paths and values", this.search), this.onlyDiffering),
@@ -33,9 +32,8 @@ class State extends Part {
     const held = moments.filter(({ snapshot }) => snapshot);
     const isPair = held.length === 2;
     fill(this.button, isPair ? "exact state: executes both programs" : "exact state: executes the program");
-    this.button.disabled = this.#isReplaying || moments.every(({ frames, end }) => frames || end);
     fill(this.frames, moments.flatMap(toFrames));
-    if (changed.has("tick") && !this.#isReplaying) fill(this.outcome);
+    if (changed.has("tick")) fill(this.outcome);
     this.onlyDiffering.hidden = !isPair;
     this.tree.classList.toggle("pair", isPair);
     this.heads.classList.toggle("pair", isPair);
@@ -46,17 +44,6 @@ class State extends Part {
     const states = held.map(({ snapshot }) => snapshot.values);
     const filter = { query: this.search.value.trim(), differing: isPair && this.differing.checked };
     this.tree.show(states, moments.flatMap((each) => each.changed ?? []), filter);
-  }
-
-  /** The state between two snapshots is in no record: only the program has it. */
-  async #replay() {
-    this.#isReplaying = this.button.disabled = true;
-    fill(this.outcome, h("progress", { "aria-label": "executing" }));
-    announce(`Executing up to ${nameTick(view.tick)}.`);
-    const answer = await replay().catch(problem);
-    this.#isReplaying = false;
-    fill(this.outcome, answer);
-    this.refresh(new Set(["moments"]));
   }
 
   /** Values before different ticks differ without any fault of the runs. */

@@ -30,15 +30,7 @@ class Timeline extends Part {
   #asked = "";
   #groups = [];
   #ask = debounce(() => this.isConnected && this.#askNow(), PAUSE_MS);
-  #fetch = latest(async (signal, question) => {
-    try {
-      this.#show(await get("timeline", question, signal));
-    } catch (error) {
-      if (error.name === "AbortError") throw error;
-      this.#asked = "";
-      fill(this.notes, problem(error));
-    }
-  });
+  #fetch = latest(async (signal, question) => this.#show(await get("timeline", question, signal)));
 
   build() {
     this.number = Number(this.getAttribute("run"));
@@ -49,7 +41,8 @@ class Timeline extends Part {
       lanes.readout = this.readout;
       return lanes;
     });
-    fill(this, h("h3", {}, view.runs[this.number].name), this.readout, this.notes, this.#groups);
+    const head = h("div", { class: "bar" }, h("h3", {}, view.runs[this.number].name), this.readout);
+    fill(this, head, this.notes, this.#groups);
   }
 
   refresh(changed) {
@@ -64,7 +57,10 @@ class Timeline extends Part {
     const asked = JSON.stringify(question);
     if (asked === this.#asked) return this.#groups.forEach((each) => each.count());
     this.#asked = asked;
-    this.#fetch(question);
+    this.#fetch(question).catch((error) => {
+      this.#asked = "";
+      fill(this.notes, problem(error));
+    });
   }
 
   #show(data) {

@@ -190,3 +190,21 @@ def test_restores_are_made_of_each(folder: Path) -> None:
 
     assert done.returncode == 0
     assert [each.count("restored too") for each in done.stdout.splitlines()] == [1, 1, 0]
+
+
+def test_several_are_run_afresh_into_a_folder(folder: Path, tmp_path: Path) -> None:
+    given = ("short.twice", "differs.twice", "junk.twice", "--jobs", 2)
+    done = cli("rerun", *given, "-o", tmp_path / "again", cwd=folder)
+
+    *lines, last, step = done.stdout.splitlines()
+    assert done.returncode == 2  # junk is no record
+    assert [line.partition(": ")[2][:40] for line in lines] == [
+        "completed; equal to its record",
+        "completed; parts from its record at tick",
+        "not made: E-RECORD-002 junk.twice is not",
+    ]
+    assert last == "3 runs: 2 completed, 1 not made; 1 parted from the record"
+    assert step == f"next: twice diagnose differs.twice {tmp_path}/again/differs.twice"
+    told = json.loads(cli("rerun", *given, "-o", tmp_path / "again", "--json", cwd=folder).stdout)
+    assert told["format"] == "twice.reruns/1"
+    assert told["counts"] == {"completed": 2, "not made": 1}

@@ -101,6 +101,13 @@ def test_a_damaged_file_costs_time_and_no_answer(folder: Path, share: float) -> 
     update(folder)
 
 
+def test_a_named_pipe_among_the_files_is_passed_over(folder: Path) -> None:
+    update(folder)
+    os.mkfifo(folder / FOLDER / "rows-1-pipe.parquet")
+
+    assert update(folder)[0] == 0
+
+
 def test_a_file_that_could_not_be_opened_here_and_now_is_tried_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,3 +91,21 @@ def test_a_port_in_use_is_one_error(torn: tuple[Path, ViewedRuns]) -> None:
     _, runs = torn
     with ViewServer(runs, 0) as server, pytest.raises(UsageError, match="cannot be used"):
         ViewServer(runs, server.server_port)
+
+
+def test_a_large_value_is_cut(tmp_path: Path) -> None:
+    source = """
+    import numpy
+
+    def main(run):
+        run.track("big", {"array": numpy.arange(10_000).reshape(100, 100), "text": "x" * 5000})
+        for _ in run.ticks(1):
+            pass
+    """
+    with recorded(tmp_path, source) as record, closing(ViewedRuns([record.path])) as runs:
+        told = runs.answer("moment", {"run": "0", "tick": "0"})
+        big = told["snapshot"]["values"]["big"]
+
+    assert (big["array"]["array"]["shape"], big["array"]["array"]["omitted"]) == ([100, 100], 9000)
+    assert big["array"]["array"]["values"] == list(range(1000))
+    assert big["text"] == "x" * 1000 + "…"

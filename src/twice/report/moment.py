@@ -9,6 +9,7 @@ Invariant: what is shown of a tick was written during that tick.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from twice.errors import RecordOutOfRange, UsageError
@@ -28,13 +29,16 @@ _READS_SHOWN = 40
 _PRINTED_SHOWN = 20
 
 
-def moment(record: RunRecord, tick: int, path: str | None = None) -> dict[str, Any]:
+def moment(
+    record: RunRecord, tick: int, path: str | None = None, *, most: int | None = None
+) -> dict[str, Any]:
     """Return what a record knows of one tick, as JSON.
 
     Args:
         record: open.
         tick: -1 for construction, 0 to its last.
         path: of the part of the state to show; all of it by default.
+        most: elements of one value that are shown, as ``as_json`` has it.
 
     Raises:
         RecordOutOfRange: E-RECORD-006, when the record has no such tick. UsageError: E-USE-001, for an unknown path.
@@ -51,7 +55,7 @@ def moment(record: RunRecord, tick: int, path: str | None = None) -> dict[str, A
     number = record.snapshot_before(tick)
     return {
         "tick": tick,
-        **_journal(record, tick, indices),
+        **_journal(record, tick, indices, most),
         "compare_points": [
             {
                 "index": point.index,
@@ -62,11 +66,13 @@ def moment(record: RunRecord, tick: int, path: str | None = None) -> dict[str, A
             }
             for point in map(log.point, indices)
         ],
-        "snapshot": None if number is None else snapshot(record, number, path),
+        "snapshot": None if number is None else snapshot(record, number, path, most=most),
     }
 
 
-def snapshot(record: RunRecord, number: int, path: str | None = None) -> dict[str, Any]:
+def snapshot(
+    record: RunRecord, number: int, path: str | None = None, *, most: int | None = None
+) -> dict[str, Any]:
     """Return one snapshot: its envelope and the values of every component, or the one at a path.
 
     Raises:
@@ -78,7 +84,7 @@ def snapshot(record: RunRecord, number: int, path: str | None = None) -> dict[st
         "number": number,
         "tick": record.reader.snapshot(number)[0].tick,
         "envelope": read_envelope(record.reader, number),
-        "values": {name: as_json(value) for name, value in values.items()},
+        "values": {name: as_json(value, most=most) for name, value in values.items()},
     }
 
 
@@ -161,8 +167,9 @@ def _read_values(record: RunRecord, number: int, path: str | None) -> Mapping[st
         ) from error
 
 
-def _journal(record: RunRecord, tick: int, indices: list[int]) -> dict[str, Any]:
+def _journal(record: RunRecord, tick: int, indices: list[int], most: int | None) -> dict[str, Any]:
     """Return the tick's inputs, reads and printed text."""
+    show = partial(as_json, most=most)
     inputs: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     printed: dict[str, bytes] = {}
@@ -175,7 +182,7 @@ def _journal(record: RunRecord, tick: int, indices: list[int]) -> dict[str, Any]
         if frame.kind == INPUT:
             fields: Any = decode(frame.payload)
             name, substituted, value = fields
-            shown = {"name": name, "value": as_json(value), "text": inline(value)}
+            shown = {"name": name, "value": show(value), "text": inline(value)}
             inputs.append({**shown, "substituted": substituted})
         elif frame.kind in {STRICT, LENIENT}:
             who = {"strict": frame.kind == STRICT, "actor": actors.get(frame.actor, MAIN)}
@@ -184,8 +191,8 @@ def _journal(record: RunRecord, tick: int, indices: list[int]) -> dict[str, Any]
                 read = {"operation": known.name if known else f"operation {number}", **who}
                 if number in WITH_ARGUMENTS and isinstance(value, tuple) and len(value) == 2:
                     arguments, result = value
-                    read |= {"arguments": as_json(arguments), "arguments_text": inline(arguments)}
-                reads.append({**read, "value": as_json(result), "text": inline(result)})
+                    read |= {"arguments": show(arguments), "arguments_text": inline(arguments)}
+                reads.append({**read, "value": show(result), "text": inline(result)})
         else:
             printed[frame.kind] = printed.get(frame.kind, b"") + bytes(frame.payload)
     texts = {kind: data.decode("utf-8", "backslashreplace") for kind, data in printed.items()}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from twice.foundation.comparison import short
@@ -60,40 +61,55 @@ def lines(value: Any, path: str, depth: int = 0) -> Iterator[str]:
         yield f"{path}: {len(parts) - _CHILDREN_SHOWN} of {len(parts)} are not shown"
 
 
-def as_json(value: Any, depth: int = 0) -> Any:
+def as_json(value: Any, depth: int = 0, *, most: int | None = None) -> Any:
     """Return a value as JSON; only the difference of lists and tuples is lost.
 
     A value that JSON has no form for becomes an object with one member that names its kind: ``float``
     (nan, inf), ``bytes`` (hexadecimal), ``set``, ``map`` (keys that are not text), ``array``
     (dtype, shape, values) or ``text`` (any other value, and one nested deeper than 100).
+
+    Args:
+        value: to be shown.
+        depth: in the value that it is part of.
+        most: characters of a text, bytes, or elements of an array that are shown; None for all. Beside those of bytes
+            and arrays ``omitted`` counts the others, and an array that is cut has its elements in a row.
     """
     if depth > _DEPTH_MAX:
         return {"text": short(value)}
-    below = depth + 1
-    if value is None or isinstance(value, bool | int | str):
+    show = partial(as_json, depth=depth + 1, most=most)
+    if isinstance(value, str):
+        return value if most is None or len(value) <= most else f"{value[:most]}…"
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": str(value)}
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
-        return [as_json(child, below) for child in value]
+        return [show(child) for child in value]
     if isinstance(value, bytes | bytearray):
-        return {"bytes": value.hex()}
+        return {"bytes": value[:most].hex(), **_count_omitted(len(value), most)}
     if isinstance(value, Mapping):
         if all(isinstance(key, str) for key in value):
-            return {key: as_json(child, below) for key, child in value.items()}
-        return {"map": [[as_json(each, below) for each in pair] for pair in value.items()]}
+            return {key: show(child) for key, child in value.items()}
+        return {"map": [[show(each) for each in pair] for pair in value.items()]}
     if isinstance(value, set | frozenset):
-        return {"set": [as_json(child, below) for child in sorted(value, key=encode)]}
+        return {"set": [show(child) for child in sorted(value, key=encode)]}
     if _is_opened(value):
-        parts = {name: as_json(one, below) for name, one in value.fields}
+        parts = {name: show(one) for name, one in value.fields}
         return {"type": value.name, **({"fields": parts} if value.has_fields else parts)}
     if _is_array(value) and value.shape:
+        omitted = _count_omitted(value.size, most)
+        kept = value.reshape(-1)[:most] if omitted else value
         # Integers are JSON already, and there may be millions of them.
-        values = value.tolist() if value.dtype.kind in "biu" else _elements(value.tolist())
-        return {"array": {"dtype": str(value.dtype), "shape": list(value.shape), "values": values}}
+        values = kept.tolist() if value.dtype.kind in "biu" else _elements(kept.tolist())
+        told = {"dtype": str(value.dtype), "shape": list(value.shape), "values": values}
+        return {"array": {**told, **omitted}}
     if _is_array(value) and value.dtype.kind in "biuf":
-        return as_json(value.item())
+        return show(value.item())
     return {"text": short(value)}
+
+
+def _count_omitted(size: int, most: int | None) -> dict[str, int]:
+    return {} if most is None or size <= most else {"omitted": size - most}
 
 
 def _elements(values: Any) -> Any:

@@ -128,7 +128,8 @@ class RecordCatalogue:
         parts, tables = sorted(self.place.glob(_PARTS)), []
         # Those of somebody who may write there are read, and left alone.
         beside = {*(self.folder / FOLDER).glob(_PARTS)} - {*parts}
-        for part in [*parts, *sorted(beside)]:
+        # A named pipe would be waited at for ever.
+        for part in filter(Path.is_file, [*parts, *sorted(beside)]):
             # One that a merge of another process has removed meanwhile is missing, and its rows are read anew.
             with (
                 suppress(OSError, pa.ArrowException),

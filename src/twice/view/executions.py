@@ -26,13 +26,18 @@ from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_session import ReplaySession
 from twice.report.record_pages import excerpt
 from twice.report.values import as_json, limit_leaves, mapping
-from twice.view.viewed_runs import LEAVES_MAX
+from twice.view.viewed_runs import ELEMENTS_MAX, LEAVES_MAX
 
 
 class Executions(Closing):
-    """The commands of one server."""
+    """The commands of one server.
 
-    def __init__(self) -> None:
+    Args:
+        trust: options by which each of them trusts the records.
+    """
+
+    def __init__(self, trust: Sequence[str] = ()) -> None:
+        self._trust = trust
         self._running = set[subprocess.Popen[bytes]]()
         self._replays: dict[Path, ReplaySession] = {}
         self._lock, self._replaying = Lock(), Lock()
@@ -97,7 +102,7 @@ class Executions(Closing):
             {"name": name, "png": b64encode(encode_png(each["shape"], each["bytes"])).decode()}
             for name, each in sorted(frames.items())
         ]
-        told = {name: as_json(value) for name, value in values.items()}
+        told = {name: as_json(value, most=ELEMENTS_MAX) for name, value in values.items()}
         return {"tick": tick, "values": limit_leaves(told, LEAVES_MAX)[0], "frames": drawn}
 
     def close(self) -> None:
@@ -115,7 +120,7 @@ class Executions(Closing):
             if self._is_closed:
                 raise _explain_failure(words, "the server ends")
             process = subprocess.Popen(
-                [sys.executable, "-m", "twice", *words],
+                [sys.executable, "-m", "twice", *words, *self._trust],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

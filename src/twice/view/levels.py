@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 BINS_MAX: Final = 2000
 _GROUPS: Final = ("points", "journal", "component", "effect", "actor")
-_EXACT_BLOCKS: Final = 96
-_SAMPLED_BLOCKS: Final = 120
+_EXACT_BLOCKS: Final = 64
+_SAMPLED_BLOCKS: Final = 64
 _TRACKS_MAX: Final = 64
 
 

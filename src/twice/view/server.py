@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from hmac import compare_digest
@@ -51,6 +51,7 @@ class ViewServer(ThreadingHTTPServer):
     Args:
         runs: that it shows.
         port: to listen at; 0 for any that is free.
+        trust: options by which a command trusts the records.
 
     Attributes:
         url: with the token.
@@ -61,8 +62,8 @@ class ViewServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, runs: ViewedRuns, port: int) -> None:
-        self.runs, self.executions = runs, Executions()
+    def __init__(self, runs: ViewedRuns, port: int, trust: Sequence[str] = ()) -> None:
+        self.runs, self.executions = runs, Executions(trust)
         self.token = secrets.token_urlsafe()
         try:
             super().__init__((HOST, port), _Handler)

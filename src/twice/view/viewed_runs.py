@@ -36,6 +36,7 @@ from twice.view.levels import BINS_MAX, count_events
 FORMAT: Final = "twice.view/1"
 _ENTRIES_MAX: Final = 300
 LEAVES_MAX: Final = 5000
+ELEMENTS_MAX: Final = 1000
 _PATHS_MAX: Final = 500
 _VALUES_MAX: Final = 1000
 _STATE_BYTES_MAX: Final = 64 << 20
@@ -188,7 +189,7 @@ class ViewedRuns:
 
     def _tell_moment(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
-        told, omitted = moment(record, tick), dict[str, int]()
+        told, omitted = moment(record, tick, most=ELEMENTS_MAX), dict[str, int]()
         for name in LISTS:
             if len(told[name]) > _ENTRIES_MAX:
                 omitted[name] = len(told[name]) - _ENTRIES_MAX

@@ -30,6 +30,7 @@ from twice.cli.options import AsJson, Limit, build_command, option, refuse_witho
 from twice.cli.output import limit_rows, print_beside, tell
 from twice.cli.policies import PolicyOptions
 from twice.cli.run_options import ProgramOptions, StartOptions
+from twice.cli.several_records import PlaceOptions
 from twice.errors import SeedMissing, UsageError
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.printable import pluralize
@@ -84,9 +85,7 @@ def command(
     policies: PolicyOptions,
     number: SweptNumberOptions,
     verifies: Annotated[bool, option("--verify", "verify each record once it is made")],
-    on: Annotated[str, option("--on PLACE", "where the runs are made: local, ray, or ray://HOST:PORT", default="local")],
-    jobs: Annotated[int | None, option(
-        "--jobs N", "how many runs at once: here 1, on a cluster as many as it has processors", type=click.IntRange(1))],
+    where: PlaceOptions,
     limit: Limit,
     as_json: AsJson,
 ) -> int:  # fmt: skip
@@ -111,7 +110,10 @@ def command(
         print_beside(
             f"sweep seed {sweep.setup.seed.value}: {pluralize(len(sweep), 'run')}, {pluralize(len(sweep.arms), 'arm')}"
         )
-        with show_progress("recorded") as progress, open_executor(on, jobs) as executor:
+        with (
+            show_progress("recorded") as progress,
+            open_executor(where.on or "local", where.jobs) as executor,
+        ):
             report = run_sweep(
                 sweep, folder, executor, summary=summary, verifies=verifies, progress=progress
             )

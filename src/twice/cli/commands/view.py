@@ -23,6 +23,7 @@ import click
 from twice.cli.listening import end_by_signals
 from twice.cli.options import RECORD, argument, build_command, option
 from twice.cli.output import print_beside
+from twice.cli.run_options import TrustOptions
 from twice.view.server import ViewServer
 from twice.view.viewed_runs import ViewedRuns
 
@@ -30,11 +31,18 @@ from twice.view.viewed_runs import ViewedRuns
 @build_command
 def command(
     records: Annotated[tuple[Path, ...], argument(metavar="RECORD...", required=True, type=RECORD)],
+    trust: TrustOptions,
     port: Annotated[int, option("--port N", "where to listen; 0 is any port that is free", type=click.IntRange(0, 65535))] = 0,
     opens: Annotated[bool, option("--no-browser", "only print the address")] = True,
 ) -> int:  # fmt: skip
     """Serve the page."""
-    with closing(ViewedRuns(records)) as runs, ViewServer(runs, port) as server:
+    words = [part for name in trust.allow for part in ("--allow", name)]
+    words = ["--trust", *words] if trust.trust else []
+    with (
+        trust.trusting(*records),
+        closing(ViewedRuns(records)) as runs,
+        ViewServer(runs, port, words) as server,
+    ):
         print(server.url, flush=True)
         if opens and not webbrowser.open(server.url):
             print_beside("no browser was found: open the address in one of this machine")
