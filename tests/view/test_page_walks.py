@@ -1,0 +1,157 @@
+"""Walks through the page in a browser: they start a browser, and processes for all that the page executes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+
+from browsers import CHROMIUM, launched, open_page, served
+from playwright.sync_api import Browser, Page, expect
+from shown_programs import KINDS, PARTING, ShownKind
+
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt install chromium"),
+]
+
+EXECUTES_MS = 120_000
+BACK = PARTING - 10
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched() as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page without errors: neither of its scripts, nor from its server."""
+    shown = browser.new_page(viewport={"width": 1280, "height": 900})
+    problems: list[str] = []
+    shown.on("console", lambda each: problems.append(each.text))
+    shown.on("pageerror", lambda each: problems.append(str(each)))
+    yield shown
+    assert problems == []
+    expect(shown.locator(".problem")).to_have_count(0)
+    shown.close()
+
+
+def expect_tick(page: Page, tick: int) -> None:
+    expect(page.get_by_role("heading", name=f"tick {tick}")).to_be_visible()
+
+
+def find_difference(page: Page, kind: ShownKind) -> None:
+    expect(page.locator("twice-difference")).to_contain_text(f"They part at tick {PARTING}")
+    page.get_by_role("button", name="go to the difference").click()
+    expect_tick(page, PARTING)
+
+
+def go_back(page: Page, kind: ShownKind) -> None:
+    page.locator("h1").click()
+    page.keyboard.press("Shift+ArrowLeft")
+    expect_tick(page, BACK)
+    expect(page.get_by_role("tree")).not_to_contain_text("differs")
+
+
+def see_lines(page: Page, kind: ShownKind) -> None:
+    page.get_by_role("button", name="diagnose: executes both programs").click()
+    expect(page.locator("twice-difference .lit").first).to_contain_text(
+        kind.line, timeout=EXECUTES_MS
+    )
+    expect(page.locator("twice-difference .values code")).not_to_have_count(0)
+
+
+def plot_fields(page: Page, kind: ShownKind) -> None:
+    for path in kind.plots:
+        page.get_by_label("path of a number").fill(path)
+        page.get_by_role("button", name="plot", exact=True).click()
+    expect(page.locator("twice-plot .u-over")).to_have_count(len(kind.plots))
+    expect(page.locator("twice-plot").last).to_contain_text(re.compile(r"twice: -?\d.* before tick"))
+
+
+def see_picture(page: Page, kind: ShownKind) -> None:
+    page.get_by_role("button", name="exact state: executes both programs").click()
+    expect(page.locator("twice-state")).to_contain_text(
+        f"before tick {BACK}, replayed", timeout=EXECUTES_MS
+    )
+    expect(page.locator("figure img")).to_have_count(2 * kind.draws)
+    for each in page.locator("figure img").all():
+        expect(each).to_have_js_property("complete", True)
+        assert each.evaluate("image => image.naturalWidth") > 1
+
+
+def branch(page: Page, kind: ShownKind) -> None:
+    name, text = kind.change
+    page.locator("twice-branch").get_by_label(name).fill(text)
+    page.get_by_role("button", name="branch: executes the program").click()
+    expect(page.locator("twice-branch")).to_contain_text("branch-1.twice", timeout=EXECUTES_MS)
+
+
+def compare_branch(page: Page, kind: ShownKind) -> None:
+    expect(page.locator("twice-difference")).to_contain_text(f"They part at tick {BACK}")
+    expect(page.locator("twice-timeline")).to_have_count(2)
+    expect(page.locator("twice-plot .side1")).to_have_count(len(kind.plots))
+
+
+STEPS = (
+    find_difference, see_lines, go_back, plot_fields, see_picture, branch, compare_branch,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_person_finds_a_difference_and_branches(page: Page, tmp_path: Path, name: str) -> None:
+    kind = KINDS[name]
+    for library in kind.needs:
+        pytest.importorskip(library)
+    with served(kind.record(tmp_path, kind.source)) as url:
+        open_page(page, url)
+        for step in STEPS:
+            step(page, kind)
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press the key of tabs until an element of that name has the focus."""
+    named = "() => [document.activeElement.textContent, document.activeElement.labels?.[0]?.textContent]"
+    for _ in range(200):
+        if name in page.evaluate(named):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail(f"no element {name!r} has the focus")
+
+
+def test_the_keyboard_alone_is_enough(page: Page, tmp_path: Path) -> None:
+    kind = KINDS["swarm"]
+    keyboard = page.keyboard
+    with served(kind.record(tmp_path, kind.source)) as url:
+        open_page(page, url)
+        expect(page.locator("twice-difference")).to_contain_text("They part at")
+        keyboard.press("d")
+        expect_tick(page, PARTING)
+        keyboard.press("Shift+ArrowLeft")
+        expect_tick(page, BACK)
+        tab_to(page, "diagnose: executes both programs")
+        keyboard.press("Enter")
+        lit = page.locator("twice-difference .lit").first
+        expect(lit).to_contain_text(kind.line, timeout=EXECUTES_MS)
+        keyboard.press("/")
+        keyboard.type("swarm.")
+        expect(page.get_by_role("treeitem")).to_have_count(2)
+        keyboard.press("Tab")
+        keyboard.press("Tab")
+        keyboard.press("Enter")
+        keyboard.press("ArrowDown")
+        keyboard.press("Enter")
+        expect(page.locator("twice-plot .u-over")).to_have_count(2)
+        tab_to(page, "push")
+        keyboard.press("Control+a")
+        keyboard.type("0.75")
+        keyboard.press("Enter")
+        expect(page.locator("twice-branch")).to_contain_text("branch-1.twice", timeout=EXECUTES_MS)
+        compare_branch(page, kind)
