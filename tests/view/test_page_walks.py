@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -73,7 +72,9 @@ def plot_fields(page: Page, kind: ShownKind) -> None:
         page.get_by_label("path of a number").fill(path)
         page.get_by_role("button", name="plot", exact=True).click()
     expect(page.locator("twice-plot .u-over")).to_have_count(len(kind.plots))
-    expect(page.locator("twice-plot").last).to_contain_text(re.compile(r"twice: -?\d.* before tick"))
+    expect(page.locator("twice-plot").last).to_contain_text(
+        re.compile(r"twice: -?\d.* before tick")
+    )
 
 
 def see_picture(page: Page, kind: ShownKind) -> None:
