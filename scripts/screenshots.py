@@ -1,7 +1,8 @@
-"""Draw what three commands print on a terminal, and two pages of the site, light and dark.
+"""Draw what three commands print on a terminal, two pages of the site, and the page of a run, light and dark.
 
 python scripts/screenshots.py          terminals: SVG in `docs/images`, which names no font and no address of another host
 python scripts/screenshots.py --site   pages: PNG there, drawn by a Chromium on the PATH from a site that is built anew
+python scripts/screenshots.py --view   the page of `twice view`: PNG there; needs playwright and a Chromium on the PATH
 
 The commands are executed as they stand below, in a folder of their own, so that a picture shows what this version prints.
 """
@@ -14,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 from rich.console import Console
@@ -54,6 +56,29 @@ def draw_site() -> None:
                 subprocess.run([chromium, *options, where], check=True, capture_output=True)
 
 
+def draw_view() -> None:
+    """Draw the page of a run with a plot, and of two runs where they part."""
+    sys.path[:0] = map(str, (IMAGES.parents[1] / "tests", IMAGES.parents[1] / "tests" / "view"))
+    from browsers import launched, open_page, served
+    from shown_programs import SWARM, record_programs
+
+    # Records name paths as seen from here: no picture shows a folder of this machine.
+    with tempfile.TemporaryDirectory() as folder, chdir(folder), launched() as browser:
+        paths = record_programs(Path(), SWARM)
+        for name, (height, shown) in {"run": (1450, paths[:1]), "difference": (900, paths)}.items():
+            for theme in SCHEMES:
+                size = {"width": 1280, "height": height}
+                page = browser.new_page(viewport=size, color_scheme=theme)
+                with served(shown) as url:
+                    open_page(page, f"{url}#run=0&tick=30&plot=swarm.x{'&with=1' * len(shown[1:])}")
+                    page.locator("twice-plot .u-over").wait_for()
+                    if len(shown) > 1:
+                        page.get_by_role("button", name="diagnose: executes both programs").click()
+                        page.locator("twice-difference .lit").first.wait_for(timeout=120_000)
+                    page.screenshot(path=IMAGES / f"view-{name}-{theme}.png")
+                page.close()
+
+
 def draw_terminals() -> None:
     """Run the commands and draw what they print."""
     IMAGES.mkdir(exist_ok=True)
@@ -74,4 +99,4 @@ def draw_terminals() -> None:
 
 
 if __name__ == "__main__":
-    draw_site() if sys.argv[1:] == ["--site"] else draw_terminals()
+    {"--site": draw_site, "--view": draw_view}.get("".join(sys.argv[1:]), draw_terminals)()

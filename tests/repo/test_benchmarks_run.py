@@ -19,6 +19,7 @@ PEERS |= {
     "gymnasium_overhead": ["gymnasium", "mujoco"],
     "leaks": ["PIL", "soundfile"],
     "gpu": ["torch"],
+    "page": ["playwright"],
     "torch_trace": ["torch", "stable_baselines3"],
 }
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py") if path.name not in SHARED)

@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from twice.diagnosis.text_layout import name_place
 from twice.errors import UsageError, find_leaf
 from twice.foundation.with_blocks import Closing
 from twice.recorder.runrecord import RunRecord
@@ -54,7 +55,10 @@ class Executions(Closing):
         with RunRecord.open(a) as record:
             for each in [operation] if operation else told.get("candidates", ()):
                 around = excerpt(record, each["file"], each["line"])
-                lines.append({**each, "operation": each["code"], "excerpt": around})
+                file = name_place(each["file"], 0).removesuffix(
+                    ":0"
+                )  # as the command's text names it
+                lines.append({**each, "file": file, "operation": each["code"], "excerpt": around})
         return {
             "result": told["result"],
             "inputs": told["input_differences"],
