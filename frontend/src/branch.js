@@ -4,6 +4,7 @@ import { fill, h, labelled, section } from "./dom.js";
 import { makeExecution } from "./execution.js";
 import { announce } from "./status.js";
 import { commas } from "./text.js";
+import { isLeaf } from "./values.js";
 import { any, Part, view } from "./view.js";
 
 class Branch extends Part {
@@ -34,8 +35,11 @@ class Branch extends Part {
     const offered = JSON.stringify([moment?.tick, inputs.map((each) => [each.name, each.text])]);
     if (offered === this.#offered) return; // keep what is typed
     this.#offered = offered;
-    fill(this.inputs, inputs.map(({ name: input, text }) =>
-      labelled(input, Object.assign(h("input", { type: "text", value: text }), { input, recorded: text }))));
+    fill(this.inputs, inputs.map(({ name: input, text, value }) => {
+      const recorded = isLeaf(value) ? text : ""; // the text of a container is a summary
+      const field = h("input", { type: "text", value: recorded, placeholder: recorded ? null : "[1, 2] or {a = 1}" });
+      return labelled(input, Object.assign(field, { input, recorded }));
+    }));
   }
 
   async #branch() {
