@@ -1,6 +1,6 @@
 /** What the shown runs are: program, seed, ending, caveats; and the choice of runs. */
 import { get } from "./api.js";
-import { button, fill, h, labelled, nextCommands } from "./dom.js";
+import { button, cut, fill, h, labelled, nextCommands } from "./dom.js";
 import { announce, problem } from "./status.js";
 import { pluralize } from "./text.js";
 import { any, Part, view } from "./view.js";
@@ -43,8 +43,8 @@ function toCard(run) {
     h("p", { class: "verdict" }, `${run.ending}, record ${run.state}`),
     h("h2", {}, `${run.program}, seed ${run.seed}`),
     h("p", {}, facts.join(" · ")),
-    run.exception && h("p", { class: "warning" }, run.exception),
-    run.caveats.map((text) => h("p", { class: "warning" }, text)),
+    run.exception && h("p", { class: "warning" }, cut(run.exception)),
+    run.caveats.map((text) => h("p", { class: "warning" }, cut(String(text)))),
     run.parent && h("p", {}, run.parent),
     nextCommands(run.next ? [run.next] : []));
 }

@@ -3,7 +3,7 @@ import { code, fill, h, labelled, note, section } from "./dom.js";
 import { makeExecution } from "./execution.js";
 import { replay } from "./moments.js";
 import { problem } from "./status.js";
-import { commas, nameTick, pluralize } from "./text.js";
+import { commas, nameTick, pluralize, quotePath } from "./text.js";
 import "./tree.js";
 import { any, Part, view } from "./view.js";
 
@@ -65,7 +65,7 @@ function toNote({ run, tick, end, error, snapshot, omitted = {} }) {
   if (!snapshot) return note(`${name}: there is no snapshot at or before ${nameTick(tick)}.`);
   const source = snapshot.number === null ? "replayed" : `from snapshot ${commas(snapshot.number)}`;
   const before = `${name}: the state before tick ${commas(snapshot.tick)}, ${source}.`;
-  const command = `twice show ${path} --tick ${tick} --json`;
+  const command = `twice show ${quotePath(path)} --tick ${tick} --json`;
   return note(before, omitted.values > 0 && [` ${pluralize(omitted.values, "more value")}: `, code(command)]);
 }
 

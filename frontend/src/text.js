@@ -18,6 +18,9 @@ export const printable = (text) => String(text).replace(UNPRINTABLE, escape);
 export const printableLines = (text) =>
   String(text).replace(UNPRINTABLE, (each) => (each === "\n" || each === "\t" ? each : escape(each)));
 
+/** Return a path as a word of a shell: a stranger may have named the file. */
+export const quotePath = (path) => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'"'"'`)}'`);
+
 /** Return a number with commas. */
 export const commas = (number) => number.toLocaleString("en-US");
 

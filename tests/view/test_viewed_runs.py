@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -109,3 +110,12 @@ def test_a_large_value_is_cut(tmp_path: Path) -> None:
     assert (big["array"]["array"]["shape"], big["array"]["array"]["omitted"]) == ([100, 100], 9000)
     assert big["array"]["array"]["values"] == list(range(1000))
     assert big["text"] == "x" * 1000 + "…"
+
+
+def test_the_next_command_is_one_command_whatever_the_file_is_named(
+    content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "a; touch b.twice"
+    path.write_bytes(content)
+    with closing(ViewedRuns([path])) as runs:
+        assert shlex.split(tell(runs)["next"]) == ["twice", "verify", str(path)]

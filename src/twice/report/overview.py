@@ -137,6 +137,8 @@ def no_reads_text(told: Mapping[str, Any]) -> str:
 
 def next_command(record: RunRecord) -> str:
     """Return the command that goes on from here: verify a whole record, close a torn one."""
+    # A stranger may have named the file, and people paste commands into a shell.
+    path = shlex.quote(str(record.path))
     if record.complete:
-        return f"twice verify {record.path}"
-    return f"twice migrate {record.path} -o {record.path.with_suffix('.closed.twice')}"
+        return f"twice verify {path}"
+    return f"twice migrate {path} -o {shlex.quote(str(record.path.with_suffix('.closed.twice')))}"
