@@ -46,7 +46,9 @@ class Timeline extends Part {
   }
 
   refresh(changed) {
-    if (any(changed, "range", "run", "other", "runs")) this.#ask();
+    if (!any(changed, "range", "run", "other", "runs")) return;
+    if (this.#asked) this.#ask();
+    else this.#askNow(); // the first time somebody waits for it
   }
 
   #askNow() {
