@@ -32,7 +32,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import EnvironmentDifference, classify_differences
 from twice.foundation.next_step import NextStep
-from twice.foundation.printable import pluralize
+from twice.foundation.printable import pluralize, printable
 from twice.recorder.components import name_columns
 from twice.replayer.record_outcomes import OutcomeDifference
 
@@ -279,6 +279,9 @@ class Divergence:
                 *rank_sentences([f"caveat: {caveat}" for caveat in self.caveats], first=3, rest=7),
             ]
         )
+
+    def __repr__(self) -> str:
+        return printable(f"<{self.headline()}>")
 
     def _repr_html_(self) -> str:
         from twice.diagnosis.divergence_summary import summarize_divergence  # for notebooks alone

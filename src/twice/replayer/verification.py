@@ -241,7 +241,7 @@ class Verification(Evidence):
         if self.failure is not None:
             failure = self.failure
             lines += [
-                f"- first difference: {self._name_place(failure)}",
+                f"- first difference: {self.name_place(failure)}",
                 *([f"    - at: {failure.at}"] if failure.at else []),
                 f"    - recorded: `{failure.recorded}`",
                 f"    - replayed: `{failure.replayed}`",
@@ -289,7 +289,8 @@ class Verification(Evidence):
             f"{counts['within_tolerance']} within tolerance, {counts['failed']} failed"
         )
 
-    def _name_place(self, failure: Failure) -> str:
+    def name_place(self, failure: Failure) -> str:
+        """Name the compare-point of a difference, and the columns that differ there."""
         where = f"compare-point {failure.index}, tick {failure.tick}, {failure.name}"
         return f"{where}: {self.name_columns(failure)}"
 
@@ -300,14 +301,19 @@ class Verification(Evidence):
         yield from (("unsupported", in_words(row)) for row in unsupported_rows(self.inventory))
         yield from (("caveat", text) for text in self.caveats)
 
+    def __repr__(self) -> str:
+        place = "" if self.failure is None else f", {self.name_place(self.failure)}"
+        return printable(f"<{self.result}: {self.path.name}{place}>")
+
     def _repr_html_(self) -> str:
         from twice.foundation.html_summary import format_html  # for notebooks alone
 
         facts: list[tuple[str, ...]] = [("", sentence) for sentence in self.headline]
         if (failure := self.failure) is not None:
-            facts.append(("first difference", self._name_place(failure)))
+            facts.append(("first difference", self.name_place(failure)))
             facts += [("at", failure.at)] if failure.at else []
-            facts.append(("recorded / replayed", failure.recorded, failure.replayed))
+            if failure.has_values:
+                facts.append(("recorded / replayed", failure.recorded, failure.replayed))
             facts += [("traceback", failure.traceback)] if failure.traceback else []
         facts += [] if self.samples is None else [("samples", _describe_samples(self.samples))]
         facts += [("compare-points", self._count_points()), ("predicate", self._describe_predicate())]

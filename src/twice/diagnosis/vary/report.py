@@ -114,6 +114,9 @@ class Variation:
         # Names, values and messages come from the program: none of them may steer a terminal.
         return "\n".join(map(printable, lines))
 
+    def __repr__(self) -> str:
+        return printable(f"<{self._headline()}>")
+
     def _repr_html_(self) -> str:
         from twice.diagnosis.divergence_summary import list_facts  # for notebooks alone
         from twice.foundation.html_summary import format_html
