@@ -47,7 +47,7 @@ def list_facts(found: Divergence) -> Iterator[tuple[str, ...]]:
     for entry in found.attribution:
         yield "channel", f"{entry.channel.value} (confidence {entry.confidence:.0%})"
         yield from (("", spell_paths(each)) for each in entry.evidence)
-    yield from found.surroundings
+    yield from ((what, a or "unset", b or "unset") for what, a, b in found.surroundings)
     yield from (("not in state()", each) for each in found.blind_spots)
     yield from (("tried", f"{each.cause}: {each.outcome} ({each.sentence})") for each in found.experiments)
     yield from (("observed", each) for each in found.evidence)
