@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 import twice
-from twice.diagnosis.divergence import Attribution, Divergence, OperationFound, Result
+from twice.diagnosis.divergence import (
+    Attribution,
+    Divergence,
+    ExtraRead,
+    OperationFound,
+    Result,
+)
 from twice.diagnosis.log_comparison import PointRef
 from twice.diagnosis.vary.report import FactorResult, Variation
 from twice.errors import (
@@ -59,6 +65,7 @@ def divergence(result: Result) -> Divergence:
         components=[HOSTILE],
         fields=[FieldDifference(f"walk.{HOSTILE}", "value", "1.5", HOSTILE)],
         operation=LINE,
+        reads=[ExtraRead(HOSTILE)] if result == "extra-read" else [],
         attribution=[Attribution(Channel.EFFECTS, 0.9, (HOSTILE,))],
     )
 
@@ -116,10 +123,15 @@ def test_a_divergence_shows_line_values_and_channel() -> None:
 def test_a_record_shows_itself_and_when_closed_says_so() -> None:
     with twice.open(GOLDEN) as record:
         page = record._repr_html_()
-    closed = record._repr_html_()
+    with twice.open(GOLDEN) as other:
+        pass
+    closed = other._repr_html_()
 
     assert ">completed</strong> run-session-1.twice: " in page
-    assert f"next: <code style=\"background:transparent;color:inherit\">twice verify {GOLDEN}</code>" in page
+    assert (
+        f'next: <code style="background:transparent;color:inherit">twice verify {GOLDEN}</code>'
+        in page
+    )
     assert "E-REPLAY-002" in closed
     assert "was closed" in closed
 
@@ -212,21 +224,52 @@ def read_cells() -> Iterator[str]:
     return iter(re.findall(r"^```ipython\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
-@pytest.mark.heavy  # a kernel of Jupyter, which is a process with sockets of its own
-def test_the_guide_is_a_notebook_that_runs(tmp_path: Path) -> None:
+def run_cells(sources: Iterable[str], folder: Path) -> list[Any]:
+    """Run a notebook to its end, whatever fails, and return its outputs."""
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
-    cells = [nbformat.v4.new_code_cell(each) for each in read_cells()]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-
+    cells = [nbformat.v4.new_code_cell(each) for each in sources]
+    resources = {"metadata": {"path": str(folder)}}
     nbclient.NotebookClient(
-        notebook, resources={"metadata": {"path": str(tmp_path)}}, allow_errors=True
+        nbformat.v4.new_notebook(cells=cells), resources=resources, allow_errors=True
     ).execute()
+    return [each for cell in cells for each in cell.outputs]
 
-    outputs = [each for cell in cells for each in cell.outputs]
+
+@pytest.mark.heavy  # a kernel of Jupyter, which is a process with sockets of its own
+def test_the_guide_is_a_notebook_that_runs(tmp_path: Path) -> None:
+    outputs = run_cells(read_cells(), tmp_path)
     pages = [each.data["text/html"] for each in outputs if "text/html" in each.get("data", {})]
     errors = [each for each in outputs if each.output_type == "error"]
+
     verdicts = [re.findall(r">([^<>]+)</strong>", each)[0] for each in pages]
     assert verdicts == ["completed", "PASS", "completed", "localised"], outputs
-    assert [each.ename for each in errors] == ["OutputExists"], errors
-    assert errors[0].traceback[0].startswith("E-OUTPUT-001  ")
+    assert [each.ename for each in errors] == ["OutputExists"]
+    shown = "\n".join(errors[0].traceback)
+    assert f"\n```text\n{shown}\n```\n" in GUIDE.read_text("utf-8")
+
+
+@pytest.mark.heavy  # a kernel, as above
+def test_a_kernel_shows_what_a_cell_prints_and_fills_in_variables(tmp_path: Path) -> None:
+    outputs = run_cells(
+        [
+            "%load_ext twice\ndays = 3",
+            "%%twice --seed 7 -o a.twice\nprint('hello from a cell')",
+            "%%twice --seed 7 --set days={days} --as walk" + WALK,
+            "walk.ticks",
+            "%%twice --seed 7 -o b.twice\nprint(days)",
+            "%%twice --sed 7\npass",
+        ],
+        tmp_path,
+    )
+    printed = {each.name: "" for each in outputs if each.output_type == "stream"}
+    for each in outputs:
+        if each.output_type == "stream":
+            printed[each.name] += each.text
+
+    assert "hello from a cell" in printed["stdout"]
+    assert "days is a variable of the notebook" in printed["stderr"]
+    assert [each.data["text/plain"] for each in outputs if "data" in each][2] == "3"
+    assert [each.traceback[0] for each in outputs if each.output_type == "error"] == [
+        "E-USE-001  %%twice: unrecognized arguments: --sed 7."
+    ]

@@ -49,7 +49,9 @@ def list_facts(found: Divergence) -> Iterator[tuple[str, ...]]:
         yield from (("", spell_paths(each)) for each in entry.evidence)
     yield from ((what, a or "unset", b or "unset") for what, a, b in found.surroundings)
     yield from (("not in state()", each) for each in found.blind_spots)
-    yield from (("tried", f"{each.cause}: {each.outcome} ({each.sentence})") for each in found.experiments)
+    yield from (
+        ("tried", f"{each.cause}: {each.outcome} ({each.sentence})") for each in found.experiments
+    )
     yield from (("observed", each) for each in found.evidence)
     yield from (("do", spell_paths(each)) for each in found.remedies)
     yield from (("caveat", each) for each in found.caveats)

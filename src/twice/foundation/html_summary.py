@@ -19,19 +19,19 @@ _COLOURS: Final = ("#1f7a4d", "#c8362b", "#8a5c00")
 _TEXT_MAX: Final = 600
 _FACTS_MAX: Final = 60
 # Without these classes a page with MathJax would typeset what is between two dollar signs.
-_OPEN: Final = (
-    '<div class="tex2jax_ignore mathjax_ignore" style="border-left:4px solid {};padding:2px 12px;margin:4px 0">'
-)
+_OPEN: Final = '<div class="tex2jax_ignore mathjax_ignore" style="border-left:4px solid {};padding:2px 12px;margin:4px 0">'
 _BADGE: Final = '<strong style="background:{};color:#fff;padding:1px 8px;border-radius:4px">'
 _TABLE: Final = '<table style="border-collapse:collapse;margin:6px 0;table-layout:auto">'
-_CELL: Final = (
-    "text-align:left;vertical-align:top;padding:1px 16px 1px 0;white-space:pre-wrap;overflow-wrap:anywhere"
-)
+_CELL: Final = "text-align:left;vertical-align:top;padding:1px 16px 1px 0;white-space:pre-wrap;overflow-wrap:anywhere"
 _CODE: Final = '<code style="background:transparent;color:inherit">'
 
 
 def format_html(
-    verdict: str, exit_code: int, headline: str, facts: Iterable[Sequence[object]], command: str = ""
+    verdict: str,
+    exit_code: int,
+    headline: str,
+    facts: Iterable[Sequence[object]],
+    command: str = "",
 ) -> str:
     """Return a result as HTML.
 

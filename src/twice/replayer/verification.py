@@ -316,7 +316,10 @@ class Verification(Evidence):
                 facts.append(("recorded / replayed", failure.recorded, failure.replayed))
             facts += [("traceback", failure.traceback)] if failure.traceback else []
         facts += [] if self.samples is None else [("samples", _describe_samples(self.samples))]
-        facts += [("compare-points", self._count_points()), ("predicate", self._describe_predicate())]
+        facts += [
+            ("compare-points", self._count_points()),
+            ("predicate", self._describe_predicate()),
+        ]
         facts += [(each.what, each.recorded, each.now) for each in self.environment]
         command = self.list_next_steps()[0].command
         facts += self._list_limits()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +20,7 @@ from typing import Any, Final, NoReturn
 import pytest
 
 from twice.diagnosis.diagnose import diagnose_failure
-from twice.diagnosis.text_layout import set_values
+from twice.diagnosis.text_layout import name_tick, set_values
 from twice.diagnosis.vary.report import format_record_command
 from twice.errors import TwiceError, UsageError
 from twice.foundation.channels import Channel
@@ -214,7 +215,13 @@ class RecordedRuns:
         todo = f"if that is intended: pytest {self._node} --twice-update"
         if is_new:
             todo = "nothing was kept: a run that does not repeat itself is no record"
-        _fail("the run differs from its record", "\n".join(_explain(path, verification)), todo)
+        elif not (verification.changed_code or verification.environment):
+            todo = f"see it again: twice verify {shlex.quote(os.path.relpath(path))} --diagnose"
+        failure = verification.failure
+        where = f" {name_tick(failure.tick)}, in {', '.join(failure.columns)}" if failure else ""
+        _fail(
+            f"the run differs from its record{where}", "\n".join(_explain(path, verification)), todo
+        )
 
 
 def _holds(verification: Verification) -> bool:
@@ -240,13 +247,15 @@ def _explain(path: Path, verification: Verification) -> Iterator[str]:
         if not changed:
             found = diagnose_failure(path, failure, environment=verification.environment)
             yield replace(found, next=()).to_text()  # the record that its commands name may be gone
-            return
+            if found.fields or found.operation is not None:
+                return
         fields = _compare_fields(path)
     except TwiceError as error:
         fields = [f"  no diagnosis: {error.happened}"]
-    yield f"  first difference: {verification.name_place(failure)}"
-    if failure.at:
-        yield f"  line: {failure.at}"
+    if changed:
+        yield f"  first difference: {verification.name_place(failure)}"
+        if failure.at:
+            yield f"  line: {failure.at}"
     if failure.has_values:
         yield from set_values("  value", failure.recorded, failure.replayed)
     yield from fields
@@ -266,7 +275,7 @@ def _compare_fields(path: Path) -> list[str]:
         after = [each for each in record.reader.snapshots if each.tick == tick]
         if not after:
             return [
-                '  its fields are not in the record: cadence="tick" keeps the state of every tick'
+                '  its fields are not in the record: cadence="tick" keeps the state before every tick'
             ]
         was = record.state_at(after[0].number)
     return [*list_fields(compare_states({name: encode(was[name]) for name in was}, replay.state))]
