@@ -192,12 +192,17 @@ def test_a_cell_is_verified_after_it_was_edited(shell: Shell, tmp_path: Path) ->
 
 
 @pytest.mark.integration
-def test_a_script_imports_from_beside_the_notebook(shell: Shell, tmp_path: Path) -> None:
+def test_a_script_imports_from_beside_the_notebook(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "beside.py").write_text("SIZE = 3\n", "utf-8")
     with shell.run("--seed 7 -o a.twice", "import beside\nprint(__name__, beside.SIZE)\n") as made:
         assert made.printed() == (b"__main__ 3\n", b"")
 
     assert twice.verify("a.twice").result == "PASS"
+    (tmp_path / "other" / "__twice__").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "other")  # where cells of another notebook are
+    assert twice.verify(tmp_path / "a.twice").result == "PASS"
 
 
 @pytest.mark.integration

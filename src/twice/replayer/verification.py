@@ -320,7 +320,9 @@ class Verification(Evidence):
             ("compare-points", self._count_points()),
             ("predicate", self._describe_predicate()),
         ]
-        facts += [(each.what, each.recorded, each.now) for each in self.environment]
+        facts += [
+            (each.what, each.recorded or "none", each.now or "none") for each in self.environment
+        ]
         command = self.list_next_steps()[0].command
         facts += self._list_limits()
         return format_html(self.result, self.exit_code, self.path.name, facts, command)
