@@ -37,7 +37,6 @@ from twice.replayer.verification import Verification
 from twice.specification.gate.model import CheckOutcome, CheckResult
 from twice.specification.gate.report import GateReport
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "session" / "run-session-1.twice"
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "notebooks.md"
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
 COUNTS = {"evaluated": 3, "passed": 3, "failed": 0, "within_tolerance": 0}
@@ -118,22 +117,6 @@ def test_a_divergence_shows_line_values_and_channel() -> None:
     assert "walk.py:7 in " in page
     assert re.search(r"walk\..*\(value\)</th><td [^>]*>1\.5</td>", page)
     assert "effects (confidence 90%)" in page
-
-
-def test_a_record_shows_itself_and_when_closed_says_so() -> None:
-    with twice.open(GOLDEN) as record:
-        page = record._repr_html_()
-    with twice.open(GOLDEN) as other:
-        pass
-    closed = other._repr_html_()
-
-    assert ">completed</strong> run-session-1.twice: " in page
-    assert (
-        f'next: <code style="background:transparent;color:inherit">twice verify {GOLDEN}</code>'
-        in page
-    )
-    assert "E-REPLAY-002" in closed
-    assert "was closed" in closed
 
 
 class Shell:

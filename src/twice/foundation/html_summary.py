@@ -62,7 +62,7 @@ def _format_row(fact: Sequence[object]) -> str:
     name, *values = fact
     span = ' colspan="2"' if len(values) == 1 else ""
     cells = "".join(f'<td{span} style="{_CELL}">{_escape(each)}</td>' for each in values)
-    return f'<tr><th scope="row" style="{_CELL};font-weight:600">{_escape(name)}</th>{cells}</tr>'
+    return f'<tr><th scope="row" style="{_CELL};font-weight:600;min-width:9em">{_escape(name)}</th>{cells}</tr>'
 
 
 def _escape(value: object) -> str:

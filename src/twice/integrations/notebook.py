@@ -29,9 +29,8 @@ from twice.recorder.recorder import choose_master_seed, record
 from twice.recorder.runrecord import RunRecord
 from twice.writing import make_folder, write
 
-FOLDER: Final = (
-    "__twice__"  # a name that Python imports from: a cell that is a script runs as a module in it
-)
+FOLDER: Final = "__twice__"
+"""A name that Python imports from: a cell that is a script runs as a module in it, and imports from beside it."""
 _HEAD: Final = "# A cell of a notebook. Written by %%twice, which finds it by its content: edit the cell instead.\n"
 _DIGITS: Final = 12
 _UNDEFINED: Final = re.compile(r"name '(\w+)' is not defined")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def summarize_record(record: RunRecord) -> str:
     """Return a record as HTML; the error in its place where it was closed, or is damaged."""
-    ending = describe_ending(record.ending)
+    ending = describe_ending(record.ending if record.complete else None)
     exit_code = 0 if ending == "completed" else 2
     try:
         headline = (
