@@ -51,7 +51,7 @@ def describe_counterexample(search: PropertySearch, found: Counterexample) -> Pr
             f"first difference: compare-point {failure.index}, {where}{at}",
             *list_fields(violation.fields),
         ]
-        if not violation.fields:
+        if failure.has_values:
             lines += [f"  recorded: {failure.recorded}", f"  here:     {failure.replayed}"]
     fault = active()
     lines += _diagnose(search, found) if fault is None else [f"planted: {fault}"]
