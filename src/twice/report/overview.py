@@ -133,10 +133,3 @@ def no_reads_text(told: Mapping[str, Any]) -> str:
     if told["ending"] is None:
         return "not known: the list of reads is at the end of a record, and this one is torn"
     return "the run read nothing from the world"
-
-
-def next_command(record: RunRecord) -> str:
-    """Return the command that goes on from here: verify a whole record, close a torn one."""
-    if record.complete:
-        return f"twice verify {record.path}"
-    return f"twice migrate {record.path} -o {record.path.with_suffix('.closed.twice')}"
