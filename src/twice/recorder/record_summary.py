@@ -49,9 +49,8 @@ def _list_facts(record: RunRecord) -> Iterator[tuple[str, str]]:
     if record.config:
         yield "config", ", ".join(format_settings(record.config))
     yield "predicate", record.setup.predicate.sentence()
-    points, snapshots = record.reader.points, record.reader.snapshots
-    yield "compare-points", f"{len(points):,}"
-    yield "snapshots", f"{len(snapshots):,}"
+    yield "compare-points", f"{len(record.reader.points):,}"
+    yield "snapshots", f"{record.reader.snapshot_count:,}"
     if components := ending.get("components"):
         yield "components", ", ".join(components)
     if streams := ending.get("streams"):
