@@ -21,6 +21,7 @@ sys.path.insert(0, str(measuring.FOLDER.parent / "tests" / "runs"))
 
 from made_records import make_identity
 
+from twice.foundation.encoding import encode
 from twice.recorder.record import RecordWriter
 from twice.recorder.record_form import INPUT
 from twice.view.viewed_runs import ViewedRuns
@@ -30,7 +31,7 @@ def write_record(path: Path, ticks: int) -> None:
     """Write the record."""
     writer = RecordWriter.create(path, make_identity(path.parent, seed=1))
     layout = writer.layout(["still", "swarm"])
-    value = b"\x03\x00\x00\x00\x00\x00\x00\x00"
+    value = encode(("push", False, 0.5))
     for tick in range(ticks):
         digest = tick.to_bytes(16, "little")
         if tick % 10 == 0:

@@ -78,6 +78,7 @@ _ASKED_FOR = {
     "branch": "twice.replayer.branch_session",
     "diagnose": "twice.diagnosis.diagnose",
     "effect": "twice.recorder.run",
+    "load_ipython_extension": "twice.integrations.notebook",  # IPython asks for it at %load_ext twice
     "open": "twice.recorder.runrecord",
     "read_versions": "twice.recorder.environment.libraries",
     "record": "twice.recorder.recorder",

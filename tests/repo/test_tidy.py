@@ -62,7 +62,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         "a stream: run.rng(name)",
     ),
     "secrets": (
-        ("recorder/effects/", "recorder/interception.py", "cli/commands/mcp.py"),
+        ("recorder/effects/", "recorder/interception.py", "cli/commands/mcp.py", "view/server.py"),
         "run.effects.entropy",
     ),
     "uuid": (
@@ -82,7 +82,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recorder/effects/", "recorder/interception.py", "worker/process.py", "worker/apart.py",
             "recorder/identity.py", "tools/scenes/", "specification/gate/evidence/suite.py",
-            "assets/render/runner.py", "agent/execution.py",
+            "assets/render/runner.py", "agent/execution.py", "view/executions.py",
         ),
         "worker.process for child processes, run.effects.process for programs",
     ),

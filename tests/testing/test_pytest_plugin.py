@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from programs import environ
 from twice.errors import UsageError
+from twice.testing import executor
 from twice.testing.recorded_runs import RecordedRuns, safe_name
 
 SWARM = Path(__file__).parents[2] / "examples" / "swarm.py"
@@ -120,10 +122,39 @@ def test_an_edit_that_changes_nothing_passes_and_one_that_does_says_what(project
     updated, after = run_again(update=True), run_again()
 
     assert harmless == ["UNKNOWN"], "executed for information only, and every point was the same"
-    assert "compare-point 2, tick 0, tick: swarm" in str(changed.value)
-    assert "field: swarm.position[" in str(changed.value)
-    assert "swarm.py differs from the recorded program" in str(changed.value)
+    said = str(changed.value)
+    assert said.startswith("twice: the run differs from its record at tick 0, in swarm\n")
+    assert "compare-point 2, tick 0, tick: swarm" in said
+    assert "field: swarm.position[" in said
+    assert "channel: replay (swarm.py differs from the recorded program)" in said
+    assert said.endswith("if that is intended: pytest test_runs.py::test_it --twice-update")
+    assert not re.search("[0-9a-f]{32}", said), "two digests tell nobody anything"
     assert updated == after == ["PASS"]
+
+
+@pytest.mark.integration
+def test_a_library_that_was_changed_shows_fields_and_the_command_that_looks_again(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = tmp_path_factory.mktemp("of_others") / "site-packages" / "changing.py"
+    library.parent.mkdir()
+    library.write_text("SIZE = 0.5\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(library.parent))
+    (project / "user.py").write_text(
+        "import changing\ndef main(run):\n    held = run.track('held', {'at': 0.0})\n"
+        "    for _ in run.ticks(2):\n        held['at'] += changing.SIZE\n",
+        encoding="utf-8",
+    )
+    runs_of(project)("user.py:main", seed=1, cadence="tick")
+    library.write_text("SIZE = 0.25\n", encoding="utf-8")
+    executor.close_servers()  # which have loaded the library
+
+    with pytest.raises(pytest.fail.Exception) as differs:
+        runs_of(project)("user.py:main", seed=1, cadence="tick")
+
+    said = str(differs.value)
+    assert "field: held.at (value): 0.5 / 0.25" in said
+    assert said.endswith("see it again: twice verify __twice__/test_runs.test_it.twice --diagnose")
 
 
 @pytest.mark.heavy

@@ -32,7 +32,7 @@ from twice.foundation.dataclass import dataclass
 from twice.foundation.determinism_class import Predicate
 from twice.foundation.environment import EnvironmentDifference, classify_differences
 from twice.foundation.next_step import NextStep
-from twice.foundation.printable import pluralize
+from twice.foundation.printable import pluralize, printable
 from twice.recorder.components import name_columns
 from twice.replayer.record_outcomes import OutcomeDifference
 
@@ -100,17 +100,7 @@ class OperationFound:
 
     def to_json(self) -> dict[str, object]:
         """As ``operation``."""
-        return {
-            "file": self.file,
-            "line": self.line,
-            "function": self.function,
-            "code": self.code,
-            "name": self.name,
-            "a": self.a,
-            "b": self.b,
-            "confidence": round(self.confidence, 2),
-            "surer": self.surer,
-        }
+        return {**vars(self), "confidence": round(self.confidence, 2)}
 
 
 @dataclass(frozen=True)
@@ -131,7 +121,7 @@ class ExtraRead:
 
     def to_json(self) -> dict[str, object]:
         """As an entry of ``reads``."""
-        return {"what": self.what, "file": self.file, "line": self.line, "code": self.code}
+        return {**vars(self)}
 
 
 @dataclass(frozen=True)
@@ -289,6 +279,14 @@ class Divergence:
                 *rank_sentences([f"caveat: {caveat}" for caveat in self.caveats], first=3, rest=7),
             ]
         )
+
+    def __repr__(self) -> str:
+        return printable(f"<{self.headline()}>")
+
+    def _repr_html_(self) -> str:
+        from twice.diagnosis.divergence_summary import summarize_divergence  # for notebooks alone
+
+        return summarize_divergence(self)
 
     def _where(self) -> list[Block]:
         """List the line, or lines, and the compare-point at which the difference shows."""

@@ -90,14 +90,18 @@ def describe_outcome(difference: OutcomeDifference) -> list[str]:
     return set_values(f"  {difference.what}{where}", difference.a, difference.b)
 
 
-def describe_field(difference: FieldDifference) -> list[str]:
-    """Show a field that differs, with its kind and how far apart its values are."""
+def label_field(difference: FieldDifference) -> str:
+    """Name a field that differs, with its kind and how far apart its values are."""
     count = f", {difference.differing} of {difference.of}" if difference.of > 1 else ""
     ulps = ""
     if difference.ulps is not None and difference.ulps <= _ULPS_MAX:
         ulps = f", {pluralize(difference.ulps, 'ulp')}"
-    label = f"  field: {difference.path} ({difference.kind}{count}{ulps})"
-    return set_values(label, difference.a, difference.b)
+    return f"{difference.path} ({difference.kind}{count}{ulps})"
+
+
+def describe_field(difference: FieldDifference) -> list[str]:
+    """Show a field that differs, and both values."""
+    return set_values(f"  field: {label_field(difference)}", difference.a, difference.b)
 
 
 def spell_paths(text: str) -> str:

@@ -18,7 +18,7 @@ from math import copysign
 from pathlib import Path
 from typing import Any
 
-from twice.errors import ConfigError, ConfigKeyUnknown
+from twice.errors import ConfigError, ConfigKeyUnknown, ConfigKeyUnused
 
 
 class Config(Mapping[str, Any]):
@@ -214,6 +214,22 @@ def parse_value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def refuse_unread(keys: Iterable[str], record: object) -> None:
+    """Refuse keys that were given to a program that completed, and that it never read: E-CONFIG-003.
+
+    Args:
+        keys: of the configuration.
+        record: its path.
+    """
+    if named := ", ".join(keys):
+        raise ConfigKeyUnused(
+            f"The program never read the configuration key {named}.",
+            "Expected every key that is given to be one that the program knows.",
+            f"Check the spelling. The record {record} is complete and says so.",
+            keys=named,
+        )
 
 
 def format_settings(values: Mapping[str, Any]) -> list[str]:

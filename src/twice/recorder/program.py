@@ -120,7 +120,10 @@ class Program:
             return (folder / self.target).is_file()
         if self.kind == "inline":
             return False
-        place = folder / self.target.split(".", maxsplit=1)[0]
+        parts = self.target.split(".")
+        place = folder / parts[0]
+        if place.is_dir() and not (place / "__init__.py").is_file():
+            place = folder.joinpath(*parts)  # several folders may have a part of a namespace
         return place.is_dir() or place.with_suffix(".py").is_file()
 
     def path(self) -> Path:

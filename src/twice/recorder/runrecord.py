@@ -363,5 +363,10 @@ class RunRecord(Closing):
         if self._contents is not None:
             self._contents.cleanup()
 
+    def _repr_html_(self) -> str:
+        from twice.recorder.record_summary import summarize_record  # only a notebook asks for it
+
+        return summarize_record(self)
+
     def __repr__(self) -> str:
         return f"RunRecord({str(self.path)!r}, program={self.setup.program}, ticks={self.ticks})"

@@ -8,6 +8,7 @@ Invariant: a process that died gives no failure and no ending.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from itertools import zip_longest
@@ -19,6 +20,7 @@ from twice.foundation.environment import Fingerprint
 from twice.recorder.output import RESULTS, select_of_message
 from twice.recorder.states import ORDERS, Migration
 
+_DIGEST = re.compile(r"[0-9a-f]{32,}")
 STOPPED = "stopped"
 """How an execution ended that was to go no further."""
 
@@ -61,6 +63,11 @@ class Failure:
     replayed: str
     at: str = ""
     traceback: str = ""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether a value is known on a side, and not only the digests of both."""
+        return not (_DIGEST.fullmatch(self.recorded) and _DIGEST.fullmatch(self.replayed))
 
     def to_json(self) -> dict[str, object]:
         """Return the form of ``first_failure`` in a verification."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -228,29 +228,20 @@ class Verification(Evidence):
 
     def to_markdown(self) -> str:
         """Format the verification for people; the first line answers."""
-        counts, told = self.counts, self.predicate.tolerance_of
-        own = {name: within for name, within in self.within.items() if within != told(name)}
         lines = [
             f"# {self.result}: {self.path.name}",
             "",
             *(f"- {sentence}" for sentence in self.headline),
             *([f"- executed: {self.executed}"] if self.executed else []),
-            f"- predicate: {self.predicate.sentence(own)}",
+            f"- predicate: {self._describe_predicate()}",
             f"- specification: {self._cite_specification()}",
             f"- axis: {self.axis}",
-            (
-                f"- compare-points: {counts['evaluated']} judged ({self.first} to {self.last}), "
-                f"{counts['passed']} passed, {counts['within_tolerance']} within tolerance, "
-                f"{counts['failed']} failed"
-            ),
+            f"- compare-points: {self._count_points()}",
         ]
         if self.failure is not None:
             failure = self.failure
             lines += [
-                (
-                    f"- first difference: compare-point {failure.index}, tick {failure.tick}, "
-                    f"{failure.name}: {self.name_columns(failure)}"
-                ),
+                f"- first difference: {self.name_place(failure)}",
                 *([f"    - at: {failure.at}"] if failure.at else []),
                 f"    - recorded: `{failure.recorded}`",
                 f"    - replayed: `{failure.replayed}`",
@@ -264,10 +255,7 @@ class Verification(Evidence):
                 ]
         if self.samples is not None:
             samples = self.samples
-            lines.append(
-                f"- samples: {_name_sample(samples)} over {pluralize(samples['n'], 'seed')}, {samples['test']}: "
-                f"{samples['reason']}"
-            )
+            lines.append(f"- samples: {_describe_samples(samples)}")
             if samples["test"] != SampleTest.MULTISET:
                 lines.append(f"- levels: {_name_levels(samples)}")
         if self.restores is not None:
@@ -285,12 +273,59 @@ class Verification(Evidence):
         ]
         lines += [f"    - {item.what}: {item.recorded} → {item.now}" for item in self.environment]
         lines += [f"- seal: {self.seal}"]
-        lines += [f"- file differs: {text}" for text in self.files.describe_differences()]
-        lines += [f"- to do: {text}" for text in self.suggestions()]
-        lines += [f"- unsupported: {in_words(row)}" for row in unsupported_rows(self.inventory)]
-        lines += [f"- caveat: {caveat}" for caveat in self.caveats]
+        lines += [f"- {name}: {text}" for name, text in self._list_limits()]
         lines += ["", f"Run `{self.list_next_steps()[0].command}` to see more.", ""]
         return "\n".join(map(printable, lines))
+
+    def _describe_predicate(self) -> str:
+        told = self.predicate.tolerance_of
+        own = {name: within for name, within in self.within.items() if within != told(name)}
+        return self.predicate.sentence(own)
+
+    def _count_points(self) -> str:
+        counts = self.counts
+        return (
+            f"{counts['evaluated']} judged ({self.first} to {self.last}), {counts['passed']} passed, "
+            f"{counts['within_tolerance']} within tolerance, {counts['failed']} failed"
+        )
+
+    def name_place(self, failure: Failure) -> str:
+        """Name the compare-point of a difference, and the columns that differ there."""
+        where = f"compare-point {failure.index}, tick {failure.tick}, {failure.name}"
+        return f"{where}: {self.name_columns(failure)}"
+
+    def _list_limits(self) -> Iterator[tuple[str, str]]:
+        """Yield the files that differ, proposed options, sources that are not supported, and caveats."""
+        yield from (("file differs", text) for text in self.files.describe_differences())
+        yield from (("to do", text) for text in self.suggestions())
+        yield from (("unsupported", in_words(row)) for row in unsupported_rows(self.inventory))
+        yield from (("caveat", text) for text in self.caveats)
+
+    def __repr__(self) -> str:
+        place = "" if self.failure is None else f", {self.name_place(self.failure)}"
+        return printable(f"<{self.result}: {self.path.name}{place}>")
+
+    def _repr_html_(self) -> str:
+        from twice.foundation.html_summary import format_html  # for notebooks alone
+
+        facts: list[tuple[str, ...]] = [("", sentence) for sentence in self.headline]
+        if (failure := self.failure) is not None:
+            facts.append(("first difference", self.name_place(failure)))
+            facts += [("at", failure.at)] if failure.at else []
+            if failure.has_values:
+                facts.append(("recorded / replayed", failure.recorded, failure.replayed))
+            facts += [("traceback", failure.traceback)] if failure.traceback else []
+        facts += [] if self.samples is None else [("samples", _describe_samples(self.samples))]
+        facts += [
+            ("compare-points", self._count_points()),
+            ("predicate", self._describe_predicate()),
+        ]
+        facts += [
+            (each.what, each.recorded or "none", each.now or "none") for each in self.environment
+        ]
+        command = self.list_next_steps()[0].command
+        facts += self._list_limits()
+        return format_html(self.result, self.exit_code, self.path.name, facts, command)
 
     def to_text(self, *, whole: bool = False) -> str:
         """Format it for a terminal: a PASS is one line with its coverage and its limits.
@@ -334,6 +369,11 @@ def _name_sample(samples: Mapping[str, Any]) -> str:
     """Name the summary, and the component that it judges: ``reward of walk``."""
     part = samples.get("component")
     return f"{samples['summary']} of {part}" if part else str(samples["summary"])
+
+
+def _describe_samples(samples: Mapping[str, Any]) -> str:
+    seeds = pluralize(samples["n"], "seed")
+    return f"{_name_sample(samples)} over {seeds}, {samples['test']}: {samples['reason']}"
 
 
 def _name_levels(samples: Mapping[str, Any]) -> str:

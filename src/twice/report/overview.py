@@ -133,12 +133,3 @@ def no_reads_text(told: Mapping[str, Any]) -> str:
     if told["ending"] is None:
         return "not known: the list of reads is at the end of a record, and this one is torn"
     return "the run read nothing from the world"
-
-
-def next_command(record: RunRecord) -> str:
-    """Return the command that goes on from here: verify a whole record, close a torn one."""
-    # A stranger may have named the file, and people paste commands into a shell.
-    path = shlex.quote(str(record.path))
-    if record.complete:
-        return f"twice verify {path}"
-    return f"twice migrate {path} -o {shlex.quote(str(record.path.with_suffix('.closed.twice')))}"

@@ -12,11 +12,11 @@ from typing import Any
 
 from twice.diagnosis.divergence import Divergence
 from twice.recorder.record_form import describe_ending
+from twice.recorder.record_summary import next_command
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.user_code import digest_sources
 from twice.report.overview import (
     identity_rows,
-    next_command,
     no_reads_text,
     overview,
     state_text,

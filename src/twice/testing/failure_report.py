@@ -16,11 +16,11 @@ from pathlib import Path
 from twice.diagnosis.diagnose import diagnose, diagnose_failure
 from twice.diagnosis.divergence import Divergence
 from twice.diagnosis.restore_gaps import missing_state
+from twice.diagnosis.text_layout import describe_field
 from twice.diagnosis.vary.report import format_record_command
 from twice.errors import PropertyBroken, TwiceError
 from twice.foundation.channels import Channel
 from twice.foundation.comparison import FieldDifference
-from twice.foundation.printable import pluralize
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.other_seed import OTHER_SEEDS
 from twice.replayer.verify import verify
@@ -49,10 +49,10 @@ def describe_counterexample(search: PropertySearch, found: Counterexample) -> Pr
         where = f"{failure.name} of tick {failure.tick}, in {', '.join(failure.columns)}"
         lines += [
             f"first difference: compare-point {failure.index}, {where}{at}",
-            f"  recorded: {failure.recorded}",
-            f"  here:     {failure.replayed}",
             *list_fields(violation.fields),
         ]
+        if failure.has_values:
+            lines += [f"  recorded: {failure.recorded}", f"  here:     {failure.replayed}"]
     fault = active()
     lines += _diagnose(search, found) if fault is None else [f"planted: {fault}"]
     lines += found.confirmed
@@ -98,10 +98,9 @@ def list_commands(search: PropertySearch, found: Counterexample) -> list[str]:
 
 
 def list_fields(fields: Iterable[FieldDifference]) -> Iterator[str]:
-    """Yield a line for each field that differs."""
+    """Yield the lines of each field that differs, with both values."""
     for each in fields:
-        ulps = "" if each.ulps is None else f", {pluralize(each.ulps, 'ulp')}"
-        yield f"  field: {each.path} ({each.kind}{ulps}): {each.a} / {each.b}"
+        yield from describe_field(each)
 
 
 def _diagnose(search: PropertySearch, found: Counterexample) -> list[str]:

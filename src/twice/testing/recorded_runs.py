@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import pytest
 
 from twice.diagnosis.diagnose import diagnose_failure
+from twice.diagnosis.text_layout import name_tick, set_values
 from twice.diagnosis.vary.report import format_record_command
 from twice.errors import TwiceError, UsageError
+from twice.foundation.channels import Channel
 from twice.foundation.digests import Algorithm, digest_bytes
 from twice.foundation.encoding import encode
 from twice.foundation.printable import pluralize
@@ -208,24 +212,16 @@ class RecordedRuns:
         self.results.append(verification)
         if _holds(verification):
             return
-        lines = [verification.to_markdown().lstrip("# ").rstrip(), ""]
-        failure, changed = verification.failure, verification.changed_code
-        try:
-            if changed:
-                lines += [
-                    f"{', '.join(each.path for each in changed)} differs from the recorded program"
-                ]
-                lines += _compare_fields(path)
-            elif failure is not None and failure.name != SEAL:
-                lines.append(
-                    diagnose_failure(path, failure, environment=verification.environment).to_text()
-                )
-        except TwiceError as error:
-            lines.append(f"no diagnosis: {error.happened}")
         todo = f"if that is intended: pytest {self._node} --twice-update"
         if is_new:
             todo = "nothing was kept: a run that does not repeat itself is no record"
-        _fail("the run differs from its record", "\n".join(lines), todo)
+        elif not (verification.changed_code or verification.environment):
+            todo = f"see it again: twice verify {shlex.quote(os.path.relpath(path))} --diagnose"
+        failure = verification.failure
+        where = f" {name_tick(failure.tick)}, in {', '.join(failure.columns)}" if failure else ""
+        _fail(
+            f"the run differs from its record{where}", "\n".join(_explain(path, verification)), todo
+        )
 
 
 def _holds(verification: Verification) -> bool:
@@ -241,6 +237,33 @@ def _holds(verification: Verification) -> bool:
     )
 
 
+def _explain(path: Path, verification: Verification) -> Iterator[str]:
+    """Yield where a run leaves its record: field, both values, line and channel, as far as they are known."""
+    failure, changed = verification.failure, verification.changed_code
+    if failure is None or failure.name == SEAL:
+        yield verification.to_text(whole=True)
+        return
+    try:
+        if not changed:
+            found = diagnose_failure(path, failure, environment=verification.environment)
+            yield replace(found, next=()).to_text()  # the record that its commands name may be gone
+            if found.fields or found.operation is not None:
+                return
+        fields = _compare_fields(path)
+    except TwiceError as error:
+        fields = [f"  no diagnosis: {error.happened}"]
+    if changed:
+        yield f"  first difference: {verification.name_place(failure)}"
+        if failure.at:
+            yield f"  line: {failure.at}"
+    if failure.has_values:
+        yield from set_values("  value", failure.recorded, failure.replayed)
+    yield from fields
+    if changed:
+        names = ", ".join(each.path for each in changed)
+        yield f"  channel: {Channel.REPLAY} ({names} differs from the recorded program)"
+
+
 def _compare_fields(path: Path) -> list[str]:
     """Return what differs after an edit, where the record kept the state; the old code is not there to ask."""
     with RunRecord.open(path) as record:
@@ -252,7 +275,7 @@ def _compare_fields(path: Path) -> list[str]:
         after = [each for each in record.reader.snapshots if each.tick == tick]
         if not after:
             return [
-                'values are not in the record: cadence="tick" keeps the state before every tick'
+                '  its fields are not in the record: cadence="tick" keeps the state before every tick'
             ]
         was = record.state_at(after[0].number)
     return [*list_fields(compare_states({name: encode(was[name]) for name in was}, replay.state))]

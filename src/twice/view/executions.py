@@ -124,7 +124,7 @@ class Executions(Closing):
             if self._is_closed:
                 raise _explain_failure(words, "the server ends")
             process = subprocess.Popen(
-                [sys.executable, "-m", "twice", *words, *self._trust],
+                [sys.executable, "-P", "-m", "twice", *words, *self._trust],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

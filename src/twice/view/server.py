@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -157,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
         token = self.headers.get("X-Twice-Token") or asked.pop("token", "")
         names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
         origin = self.headers.get("Origin")
-        if not compare_digest(token.encode(), self.server.token.encode()):
+        if not secrets.compare_digest(token.encode(), self.server.token.encode()):
             refused = "The token is missing, or it is another one."
         elif self.headers.get("Host") not in names:
             refused = "The page was asked for under another name than this machine's."

@@ -25,10 +25,11 @@ from twice.errors import TwiceError, UsageError
 from twice.foundation.version import VERSION
 from twice.recorder.record import first_difference
 from twice.recorder.record_form import describe_ending, describe_parent
+from twice.recorder.record_summary import next_command
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.snapshots import load
 from twice.report.moment import LISTS, moment
-from twice.report.overview import describe_run, identity_rows, next_command
+from twice.report.overview import describe_run, identity_rows
 from twice.report.record_pages import list_reads, list_streams
 from twice.report.values import as_json, find_part, limit_leaves, list_numbers, mapping
 from twice.view.levels import BINS_MAX, count_events

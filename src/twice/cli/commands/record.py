@@ -34,7 +34,7 @@ from twice.cli.output import print_beside, print_json
 from twice.cli.policies import PolicyOptions
 from twice.cli.run_options import ProgramOptions, StartOptions
 from twice.cli.secrets import still_in
-from twice.errors import ConfigKeyUnused, UsageError
+from twice.errors import UsageError
 from twice.foundation.determinism_class import (
     DeterminismClass,
     Predicate,
@@ -44,6 +44,7 @@ from twice.foundation.determinism_class import (
 )
 from twice.foundation.printable import pluralize
 from twice.foundation.record_url import RecordUrl
+from twice.recorder.config import refuse_unread
 from twice.recorder.environment.surroundings import Surroundings, for_recording
 from twice.recorder.program import Program
 from twice.recorder.program_spec import list_run_functions
@@ -141,13 +142,8 @@ def command(
     if as_json:
         print_json({"format": "twice.recorded/1", "record": str(out), **ended, "printed": printed})
     print_beside(*said)
-    if (keys := ", ".join(ended["unread"])) and ended["how"] == "completed":
-        raise ConfigKeyUnused(
-            f"The program never read the configuration key {keys}.",
-            "Expected every key that is given to be one that the program knows.",
-            f"Check the spelling. The record {out} is complete and says so.",
-            keys=keys,
-        )
+    if ended["how"] == "completed":
+        refuse_unread(ended["unread"], out)
     if setup.predicate.subsystems:
         from twice.replayer.verify import require_known
 

@@ -42,12 +42,12 @@ from twice.cli.secrets import read_secrets, show_secrets
 from twice.foundation.printable import pluralize, printable
 from twice.recorder.audit.inventory import in_words, rows_of
 from twice.recorder.record_form import describe_ending
+from twice.recorder.record_summary import next_command
 from twice.recorder.runrecord import RunRecord
 from twice.report.moment import LISTS, moment, moment_lines, snapshot, snapshot_lines, value_lines
 from twice.report.overview import (
     FORMAT,
     identity_rows,
-    next_command,
     no_reads_text,
     overview,
     state_text,

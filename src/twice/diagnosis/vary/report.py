@@ -114,6 +114,22 @@ class Variation:
         # Names, values and messages come from the program: none of them may steer a terminal.
         return "\n".join(map(printable, lines))
 
+    def __repr__(self) -> str:
+        return printable(f"<{self._headline()}>")
+
+    def _repr_html_(self) -> str:
+        from twice.diagnosis.divergence_summary import list_facts  # for notebooks alone
+        from twice.foundation.html_summary import format_html
+
+        facts: list[tuple[str, ...]] = [("caveat", each) for each in self.caveats]
+        facts += [(each.factor, each.result, each.reason or each.value) for each in self.factors]
+        parted = [(each.factor, found) for each in self.factors if (found := each.divergence)]
+        for factor, found in parted:
+            facts += [(factor, found.headline()), *list_facts(found)]
+        commands = [step.command for _, found in parted for step in found.next]
+        verdict, _, headline = self._headline().partition(": ")
+        return format_html(verdict, self.exit_code, headline, facts, next(iter(commands), ""))
+
     def _headline(self) -> str:
         broken = [each.factor for each in self.factors if each.result in {"differs", "failed"}]
         if broken == [BASELINE]:

@@ -90,6 +90,18 @@ class GateReport:
         """Write the JSON document."""
         return json.dumps(self.to_json(), indent=1, ensure_ascii=True) + "\n"
 
+    def _repr_html_(self) -> str:
+        from twice.foundation.html_summary import format_html  # for notebooks alone
+
+        facts: list[tuple[str, ...]] = [("moved since", path) for path in self.moved]
+        facts += [
+            (f"{each.id} {each.title}", _MARKS[each.outcome], _join_findings(each))
+            for each in self.checks
+        ]
+        headline = f"{self.component}, tier {self.tier}: {count_outcomes(self.checks)}"
+        verdict = f"{self.result.value}{', and stale' if self.moved else ''}"
+        return format_html(verdict, self.exit_code, headline, facts, "twice gate")
+
     def to_markdown(self) -> str:
         """Return it for people; the first line answers."""
         named = _escape_cell(self.component) or "a component without a name"
