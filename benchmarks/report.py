@@ -209,6 +209,15 @@ GOALS = (
         "ask", "a question about 100,000 catalogued records, known to be unchanged, takes at most 1 s",
         "catalogue", _named("question"), 1000, "ms",
     ),
+    Goal(
+        "page-drawn", "the page of 10 million compare-points is drawn within a second",
+        "page", _named("drawn"), 1000, "ms",
+    ),
+    Goal(
+        "page-frames", "it pans at 30 frames per second or more",
+        "page", _named("frames"), 30, "per s", least=True,
+    ),
+    Goal("page-memory", "it takes at most 300 MB", "page", _named("memory"), 300, "MB"),
 )  # fmt: skip
 
 
