@@ -70,20 +70,21 @@ def test_the_runs_agree(tmp_path: Path) -> None:
 
 def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextStep]:
     """List the next steps of a verdict: first a command that shows whether a correction helps."""
+    one, two = (shlex.quote(str(each.path)) for each in (a, b))
     if (
         found.result == "not-same-input" and a is b
     ):  # held against its own program, which was edited
         now = a.path.with_name(f"{a.path.stem}-now.twice")
         again = shlex.join(["twice", "record", *list_run_words(a.setup, "-o", str(now))])
-        compare = f"twice diagnose {a.path} {now} --anyway"
+        compare = f"twice diagnose {one} {shlex.quote(str(now))} --anyway"
         return [
             NextStep("record the program as it is now", again),
             NextStep("compare both", compare),
         ]
     if found.result == "not-same-input":
-        return [NextStep("compare them anyway", f"twice diagnose {a.path} {b.path} --anyway")]
+        return [NextStep("compare them anyway", f"twice diagnose {one} {two} --anyway")]
     if found.result in {"same", "within-tolerance", "extra-read"}:
-        return [NextStep("look at a run", f"twice show {a.path}")]
+        return [NextStep("look at a run", f"twice show {one}")]
     channel = found.attribution[0].channel if found.attribution else None
     steps = [] if found.schedule is None else _list_steps_of_orders(found.schedule, a, b)
     named = [factor for factor, *_ in found.surroundings if factor in VARIED]
@@ -97,15 +98,15 @@ def list_next_steps(found: Divergence, a: RunRecord, b: RunRecord) -> list[NextS
         about = "record both with a compare-point at each tick, which names the tick"
         steps.append(NextStep(about, shlex.join(finer), channel, is_optional=bool(found.operation)))
     if not _find_obstacle(found, a, b):
-        diagnose = f"verify {a.path} --diagnose" if a is b else f"diagnose {a.path} {b.path}"
+        diagnose = f"verify {one} --diagnose" if a is b else f"diagnose {one} {two}"
         name = re.sub(r"\W", "_", a.path.stem)
         test = f"twice {diagnose} --test test_{name}.py"
         about = "write a test that fails until they agree"
         steps.append(NextStep(about, test, channel, is_optional=True))
     if a is not b:
-        report = f"twice report {a.path} {b.path} -o report.html"
+        report = f"twice report {one} {two} -o report.html"
         steps.append(NextStep("look at both runs", report, channel))
-    return steps or [NextStep("look at the run", f"twice show {a.path}", channel)]
+    return steps or [NextStep("look at the run", f"twice show {one}", channel)]
 
 
 def _list_steps_of_orders(found: ScheduleParting, a: RunRecord, b: RunRecord) -> list[NextStep]:

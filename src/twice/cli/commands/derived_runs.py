@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,7 +80,7 @@ def branch(
         RunRecord.open(record) as parent,
     ):
         fork, ending = mapping(mapping(made.parent).get("fork")), mapping(made.ending)
-        compare = NextStep("see what the input changed", f"twice diagnose {record} {output.out}")
+        compare = NextStep("see what the input changed", _compare(record, output.out))
         told: dict[str, Any] = {
             "format": "twice.branched/1",
             "record": str(output.out),
@@ -179,9 +180,13 @@ def rerun(
             ended = f"{describe_ending(made.ending)}, {describe_parent(made.parent)}"
             print_beside(
                 f"recorded {pluralize(made.ticks, 'tick')}: {output.out} ({ended})",
-                f"next: twice diagnose {record} {output.out}",
+                f"next: {_compare(record, output.out)}",
             )
         return 0 if _ended_well(made) else 1
+
+
+def _compare(record: Path, made: Path) -> str:
+    return shlex.join(["twice", "diagnose", str(record), str(made)])
 
 
 def _ended_well(made: RunRecord) -> bool:
