@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from executors import ElsewhereExecutor, HereExecutor
 
+import twice.worker.executor
 from programs import write
-from twice.errors import OutputExists, UsageError
+from twice.errors import OutputExists, UsageError, WorkerDied
 from twice.recorder.recorder import record
 from twice.recorder.runrecord import RunRecord
 from twice.runs.reruns import describe_entry, rerun_records
-from twice.worker.executor import Executor
+from twice.worker.executor import Executor, Job
 
 pytestmark = pytest.mark.integration
 
@@ -80,6 +81,26 @@ def test_a_second_command_makes_what_is_not_whole(
 
     assert rerun_all(paths, executor) == first
     assert executor.jobs == 2
+
+
+def test_a_record_whose_worker_died_over_it_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path,) = made(tmp_path, monkeypatch, 1)
+    monkeypatch.setattr(twice.worker.executor, "_PAUSE_S", 0.001)
+    deaths = 1
+
+    def die(job: Job) -> None:
+        nonlocal deaths
+        if deaths:
+            deaths -= 1
+            torn = path.read_bytes()
+            Path(job.arguments["out"]).write_bytes(torn[: len(torn) // 2])
+            raise WorkerDied("It died.", "", "", job=job.action)
+
+    (entry,) = rerun_all([path], HereExecutor(die))
+
+    assert (entry["how"], entry["parts_at"]) == ("completed", None)
 
 
 def test_what_is_another_record_is_refused_before_anything_runs(

@@ -1,4 +1,4 @@
-"""A record on its way to a worker, with the trust that it has in the process that sends it.
+"""A record on its way to a worker, with the trust that it has in the process that sends it, and what is said where that fails.
 
 Invariant: a worker executes of a record what its sender may execute, and nothing more.
 """
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from twice.errors import TwiceError
 from twice.foundation.record_url import RecordUrl, to_path
 from twice.recorder.record_form import reading
 from twice.recorder.runrecord import RunRecord
@@ -52,3 +53,9 @@ def receive_record(sent: Mapping[str, Any]) -> Iterator[Path]:
             copy = Path(folder, path.name)
             copy.write_bytes(sent["content"])
             yield copy
+
+
+def describe_error(error: TwiceError) -> dict[str, Any]:
+    """Return ``error``, and ``explained`` in a line, of the entry of a record with which nothing could be done."""
+    facts = {name: getattr(error, name) for name in ("happened", "expected", "remedy")}
+    return {"error": {"id": error.id, **facts}, "explained": f"{error.id} {error.happened}"}

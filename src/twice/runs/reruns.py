@@ -24,7 +24,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import remember_record
 from twice.replayer.preconditions import source_changes
 from twice.replayer.rerun import rerun
-from twice.runs.record_job import receive_record, send_record
+from twice.runs.record_job import describe_error, receive_record, send_record
 from twice.worker.executor import Executor, Job, run_jobs
 from twice.writing import make_folder, write
 
@@ -36,15 +36,14 @@ def rerun_here(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         arguments: ``record``, as ``send_record`` makes it, ``out``, ``is_here``, whether this process sees that path,
-            ``force`` and ``informational``.
+            and ``informational``.
     """
     out, is_here = Path(arguments["out"]), arguments["is_here"]
     folder = nullcontext(str(out.parent)) if is_here else tempfile.TemporaryDirectory("-rerun")
     with receive_record(arguments["record"]) as path, folder as place:
         mine = Path(place, out.name)
-        rerun(
-            path, out=mine, force=arguments["force"], informational=arguments["informational"]
-        ).close()
+        # What may be there is torn, of an attempt whose worker died: anything else was refused before.
+        rerun(path, out=mine, force=True, informational=arguments["informational"]).close()
         given = {"path": arguments["record"]["path"], "record": str(out)}
         content = None if is_here else mine.read_bytes()
         return {"entry": {**_describe(path, mine), **given}, "content": content}
@@ -71,7 +70,8 @@ def rerun_records(
 
     Returns:
         ``path``, ``record`` (the new one), ``how`` and ``exit_code`` of its ending, ``ticks``, and ``parts_at``, the
-        tick at which the two part, or None; where there is no new record ``error`` instead of these.
+        tick at which the two part, or None; where there is no new record ``error`` instead of these. ``explained`` says
+        how it ended, or what is wrong.
 
     Raises:
         UsageError: E-USE-001, two records have one name. OutputUnwritable: E-OUTPUT-002.
@@ -87,16 +87,13 @@ def rerun_records(
             )
     make_folder(folder)
     entries: dict[Path, dict[str, Any]] = {}
-    replaced = set[Path]()
     for path in paths:  # what must not be replaced is found before anything is executed
         out = folder.absolute() / path.name
-        match _find_state(path, out):
-            case "whole" if not force:
-                entries[path] = _describe(path, out)
-            case "torn":
-                replaced.add(path)
-            case _:
-                refuse_existing(out, force=force, is_record=True)
+        state = _find_state(path, out)
+        if state == "whole" and not force:
+            entries[path] = _describe(path, out)
+        elif state == "other":
+            refuse_existing(out, force=force, is_record=True)
 
     def list_jobs() -> Iterator[Job]:
         for path in paths:
@@ -106,13 +103,12 @@ def rerun_records(
                 with reading("something", path), RunRecord.open(path) as record:
                     sent = send_record(path, record, is_here=executor.is_here)
             except TwiceError as error:
-                entries[path] = _describe_error(path, error)
+                entries[path] = {"path": str(path), **describe_error(error)}
                 continue
             arguments = {
                 "record": sent,
                 "out": str(folder.absolute() / path.name),
                 "is_here": executor.is_here,
-                "force": force or path in replaced,
                 "informational": informational,
             }
             yield Job("twice.runs.reruns:rerun_here", arguments, path)
@@ -124,7 +120,7 @@ def rerun_records(
             raise end.error
         if end.answer is None:
             assert end.error is not None, "a job has an answer or an error"
-            entries[path] = _describe_error(path, end.error)
+            entries[path] = {"path": str(path), **describe_error(end.error)}
         else:
             entries[path] = end.answer["entry"]
             if end.answer["content"] is not None:
@@ -136,11 +132,11 @@ def rerun_records(
 def describe_entry(entry: Mapping[str, Any]) -> str:
     """Return the line of an entry."""
     if "error" in entry:
-        told = f"not made: {entry['error']['id']} {entry['error']['happened']}"
+        told = f"not made: {entry['explained']}"
     elif entry["parts_at"] is None:
-        told = f"{entry['ended']}; equal to its record"
+        told = f"{entry['explained']}; equal to its record"
     else:
-        told = f"{entry['ended']}; parts from its record at tick {entry['parts_at']}"
+        told = f"{entry['explained']}; parts from its record at tick {entry['parts_at']}"
     return printable(f"{entry['path']}: {told}")
 
 
@@ -177,12 +173,7 @@ def _describe(path: Path, out: Path) -> dict[str, Any]:
             "record": str(out),
             "how": ending.get("how"),
             "exit_code": ending.get("exit_code"),
-            "ended": describe_ending(made.ending),
+            "explained": describe_ending(made.ending),
             "ticks": made.ticks,
             "parts_at": None if at is None else at.tick,
         }
-
-
-def _describe_error(path: Path, error: TwiceError) -> dict[str, Any]:
-    facts = {name: getattr(error, name) for name in ("happened", "expected", "remedy")}
-    return {"path": str(path), "error": {"id": error.id, **facts}}

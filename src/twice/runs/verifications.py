@@ -37,7 +37,7 @@ from twice.replayer.replay_job import (
 from twice.replayer.statement_file import write_statement
 from twice.replayer.verification import Verification
 from twice.runs.journal import Journal, stamp_record
-from twice.runs.record_job import receive_record, send_record
+from twice.runs.record_job import describe_error, receive_record, send_record
 from twice.runs.verify_options import VerifyOptions
 from twice.worker.executor import Done, Executor, Job, run_jobs
 from twice.worker.fork_server import ForkServer
@@ -232,7 +232,7 @@ class Verifications:
             try:
                 write_statement(path, statement, answer["markdown"])
             except TwiceError as error:
-                return entry | {"exit_code": 2, **_describe_error(error)}
+                return entry | {"exit_code": 2, **describe_error(error)}
         return entry
 
 
@@ -255,10 +255,5 @@ def _tell_failure(path: Path, error: TwiceError) -> dict[str, Any]:
         "statement": None,
         "exit_code": 2,
         "next": NextStep("verify it by itself", f"twice verify {shlex.quote(str(path))}").to_json(),
-        **_describe_error(error),
+        **describe_error(error),
     }
-
-
-def _describe_error(error: TwiceError) -> dict[str, Any]:
-    facts = {name: getattr(error, name) for name in ("happened", "expected", "remedy")}
-    return {"error": {"id": error.id, **facts}, "explained": f"{error.id} {error.happened}"}
