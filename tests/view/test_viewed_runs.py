@@ -12,6 +12,7 @@ import pytest
 
 from programs import recorded
 from twice.errors import TwiceError, UsageError
+from twice.recorder.cadence import Cadence
 from twice.view.executions import Executions
 from twice.view.server import ViewServer
 from twice.view.viewed_runs import ViewedRuns
@@ -119,3 +120,18 @@ def test_the_next_command_is_one_command_whatever_the_file_is_named(
     path.write_bytes(content)
     with closing(ViewedRuns([path])) as runs:
         assert shlex.split(tell(runs)["next"]) == ["twice", "verify", str(path)]
+
+
+def test_a_number_beyond_a_double_is_a_gap_in_its_plot(tmp_path: Path) -> None:
+    source = """
+    def main(run):
+        count = run.track("count", {"n": 1})
+        for _ in run.ticks(2):
+            count["n"] = 10**400
+    """
+    cadence = Cadence("tick", 1)
+    with recorded(tmp_path, source, cadence=cadence) as record:
+        with closing(ViewedRuns([record.path])) as runs:
+            told = runs.answer("values", {"run": "0", "path": "count.n"})
+
+    assert told["values"] == [1.0, None]

@@ -97,7 +97,7 @@ def _no_records(folder: Path, why: str) -> UsageError:
     return UsageError(
         f"{folder} {why}.",
         "Expected run records, or a folder that holds some.",
-        f"See what is there: twice ls {folder} -v",
+        f"See what is there: twice ls {quote(str(folder))} -v",
         path=str(folder),
     )
 

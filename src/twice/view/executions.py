@@ -9,6 +9,7 @@ Invariant: the processes end with the server.
 from __future__ import annotations
 
 import json
+import shlex
 import struct
 import subprocess
 import sys
@@ -21,13 +22,14 @@ from threading import Lock
 from typing import Any
 
 from twice.diagnosis.text_layout import name_place
-from twice.errors import UsageError, find_leaf
+from twice.errors import UsageError
 from twice.foundation.with_blocks import Closing
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_session import ReplaySession
 from twice.report.record_pages import excerpt
-from twice.report.values import as_json, limit_leaves, mapping
+from twice.report.values import as_json, limit_leaves
 from twice.view.viewed_runs import ELEMENTS_MAX, LEAVES_MAX
+from twice.worker.channel import revive_error
 
 
 class Executions(Closing):
@@ -55,9 +57,8 @@ class Executions(Closing):
         with RunRecord.open(a) as record:
             for each in [operation] if operation else told.get("candidates", ()):
                 around = excerpt(record, each["file"], each["line"])
-                file = name_place(each["file"], 0).removesuffix(
-                    ":0"
-                )  # as the command's text names it
+                # As the command's text names it.
+                file = name_place(each["file"], 0).removesuffix(":0")
                 lines.append({**each, "file": file, "operation": each["code"], "excerpt": around})
         return {
             "result": told["result"],
@@ -140,14 +141,13 @@ class Executions(Closing):
         except ValueError:
             said = errors.decode("utf-8", "backslashreplace").strip().splitlines()
             raise _explain_failure(words, said[-1] if said else "it printed nothing") from None
-        if error := mapping(told.get("error")):
-            facts = [str(error.get(name, "")) for name in ("happened", "expected", "remedy")]
-            raise find_leaf(str(error.get("id")))(*facts)
+        if "error" in told:
+            raise revive_error(told["error"])
         return told
 
 
 def encode_png(shape: Sequence[int], content: bytes) -> bytes:
-    """Encode a picture as PNG.
+    """Encode a picture as PNG: Pillow is in an extra, and the page needs none.
 
     Args:
         shape: height, width and channels, 3 or 4 of 8 bits.
@@ -172,5 +172,5 @@ def _explain_failure(words: Sequence[str], why: str) -> UsageError:
     return UsageError(
         f"twice {words[0]} gave no answer: {why}.",
         "Expected one document.",
-        f"Run it by hand: twice {' '.join(words)}",
+        f"Run it by hand: twice {shlex.join(words)}",
     )

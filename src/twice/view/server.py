@@ -22,6 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 from twice.errors import TwiceError, UsageError
 from twice.view.executions import Executions
 from twice.view.viewed_runs import ViewedRuns
+from twice.worker.channel import tell_error
 
 HOST: Final = "127.0.0.1"
 _STATIC: Final = {
@@ -182,8 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
 
     def _send_error(self, status: HTTPStatus, error: TwiceError) -> None:
-        facts = {name: getattr(error, name) for name in ("id", "happened", "expected", "remedy")}
-        self._send(status, "application/json", json.dumps({"error": facts}).encode())
+        self._send(status, "application/json", json.dumps({"error": tell_error(error)}).encode())
 
     def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
         self.send_response(status)

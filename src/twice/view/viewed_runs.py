@@ -8,6 +8,7 @@ Invariant: an answer is plain data, and every value in it was proved by the reco
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
@@ -57,9 +58,8 @@ class ViewedRuns:
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._lock = (
-            RLock()
-        )  # requests come on threads of their own, and records are read by one at a time
+        # Requests come on threads of their own, and records are read by one at a time.
+        self._lock = RLock()
         self._records: list[RunRecord] = []
         self._sizes: list[int] = []
         try:
@@ -137,18 +137,16 @@ class ViewedRuns:
         rows = list[dict[str, str]]()
         for name, text in identity_rows(record, told):
             rows.append({"name": name or rows[-1]["name"], "text": text})
-        whole_text = "complete" if tear is None else "damaged" if tear.damaged else "torn"
+        state, mood = "complete", "good" if ended == "completed" else "unsure"
+        if tear is not None:
+            state, mood = ("damaged", "bad") if tear.damaged else ("torn", "unsure")
         return {
             "run": run,
             "name": record.path.name,
             "path": str(record.path),
             **{name: told[name] for name in ("program", "seed", "ticks", "points")},
-            "state": whole_text,
-            "mood": "bad"
-            if tear and tear.damaged
-            else "good"
-            if ended == "completed"
-            else "unsure",
+            "state": state,
+            "mood": mood,
             "ending": ended,
             "exception": f"{exception.get('type')}: {exception.get('message')}"
             if exception
@@ -223,9 +221,10 @@ class ViewedRuns:
                 value = value.item() if hasattr(value, "item") else value
             except (KeyError, ValueError):
                 value = None
-            is_number = isinstance(value, int | float)
+            # A double holds neither every integer nor, for JSON, what is not finite.
+            is_shown = isinstance(value, int | float) and abs(value) <= sys.float_info.max
             ticks.append(record.reader.snapshot(number)[0].tick)
-            values.append(float(value) if is_number and abs(value) < float("inf") else None)
+            values.append(float(value) if is_shown else None)
         if of and values.count(None) == len(values):
             raise _refuse("path", path, "the path of a number in the state")
         return {"path": path, "ticks": ticks, "values": values, "shown": len(ticks), "of": of}
