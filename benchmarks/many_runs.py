@@ -122,9 +122,11 @@ def main() -> None:
             usual.append(verify_bare(few, alike=False))
             rows.append(row(f"{count} records on a cluster", "s/run", [ours]))
             for name, times in (("of the same work", bare), ("of twice.verify", usual)):
-                rows.append(row(f"bare tasks {name}, before and after", "s/run", times))
-                ratios = [each / ours for each in times]
-                rows.append(row(f"efficiency beside bare tasks {name}", "ratio", ratios))
+                beside = f"bare tasks {name}, before and after {count} records"
+                rows.append(row(beside, "s/run", times))
+                rows.append(
+                    row(f"efficiency beside {beside}", "ratio", [each / ours for each in times])
+                )
             ray.shutdown()
     measuring.tell("many_runs", rows, options.output)
 

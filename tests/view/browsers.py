@@ -1,7 +1,7 @@
 """The page in a browser of this machine: what walks, benchmarks and pictures share.
 
-Playwright is in no extra, because its wheel brings a node of its own: ``pip install playwright``. The browser is the
-machine's, so nothing is downloaded: ``apt install chromium``.
+Playwright is in the extra ``heavy``, because its wheel brings a node of its own. The browser is the machine's, so nothing
+is downloaded: ``apt install chromium``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Records of strangers in a browser: it is started, and so is the program that writes such a record.
-
-axe-core comes from npm: ``npm install axe-core`` in some folder, and AXE=that/node_modules/axe-core/axe.min.js.
-"""
+"""Records of strangers in a browser: it is started, and so is the program that writes such a record."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +9,9 @@ from typing import Any
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+pytest.importorskip("axe_playwright_python.sync_playwright")
 
+from axe_playwright_python.sync_playwright import Axe
 from browsers import CHROMIUM, launched, open_page, served
 from playwright.sync_api import Browser, Page, expect
 from shown_programs import SWARM, record_programs
@@ -121,7 +119,6 @@ def test_hostile_text_is_only_text(browser: Browser, tmp_path: Path, size: str) 
     page.close()
 
 
-@pytest.mark.skipif("AXE" not in os.environ, reason="no axe-core: AXE names its axe.min.js")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("runs", [1, 2])
@@ -139,10 +136,9 @@ def test_axe_finds_nothing(
         if runs == 2:
             page.get_by_role("button", name="diagnose: executes both programs").click()
             expect(page.locator("twice-difference .lit").first).to_be_visible(timeout=120_000)
-        page.evaluate(Path(os.environ["AXE"]).read_text("utf-8"))
-        whole = page.evaluate("axe.run().then(({violations}) => violations)")
+        whole = Axe().run(page).response["violations"]
         page.get_by_role("button", name="keys").click()
-        dialog = page.evaluate("axe.run('dialog').then(({violations}) => violations)")
+        dialog = Axe().run(page, "dialog").response["violations"]
     found = [(each["id"], node["html"][:200]) for each in whole + dialog for node in each["nodes"]]
 
     assert found == []
