@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ import environments
 import programs
 from forks import Forks
 from starts import StartBudget
+from tiers import leave_to_the_night
 from twice.worker import process
 
 # A session's process refuses to start sessions, and a seed from the caller's shell would hide that
@@ -54,10 +56,11 @@ programs.FORKS = FORKS
 
 
 # How long an example takes is the machine's business. Examples are the same ones in every run; the nightly run
-# asks for others: --hypothesis-profile random.
+# asks for others, and more: --hypothesis-profile random.
 for _profile, _is_repeatable in (("random", False), ("repeatable", True)):
     settings.register_profile(
         _profile,
+        max_examples=40 if _is_repeatable else 200,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
         derandomize=_is_repeatable,
@@ -91,7 +94,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in another order")
 
 
+@pytest.hookimpl(tryfirst=True)  # before tiers are selected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_to_the_night(items)
     seed = config.getoption("--shuffle")
     if seed is not None:
         random.Random(seed).shuffle(items)
@@ -99,5 +104,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """Let no test look through what was loaded for all of them: a restore follows references through the heap."""
+    for name, module in list(sys.modules.items()):
+        if Path(getattr(module, "__file__", None) or "").name.startswith("test_"):
+            del sys.modules[name]
+    os.chdir(tempfile.mkdtemp(dir=os.environ["HOME"]))  # a recording lists the files of its folder
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Function) -> Iterator[None]:
+    """Let a run that is recorded in this process have the modules of one file, and not of all tests, for its program's."""
+    sys.modules[item.module.__name__] = item.module
+    try:
+        return (yield)
+    finally:
+        del sys.modules[item.module.__name__]

@@ -14,6 +14,7 @@ A test without a mark is in the default tier. Heavy wins: what is marked both wa
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
@@ -51,3 +52,21 @@ def sampled(
         )
         for key, case in named.items()
     ]
+
+
+def leave_to_the_night(items: Iterable[pytest.Item]) -> None:
+    """Make heavy what ``@pytest.mark.sample(n)`` leaves over: of its cases ``n`` stay, spread evenly over the order.
+
+    It is for cases of which any will do; ``sampled`` names those that stay.
+    """
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sample"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for each in cases.values():
+        (count,) = each[0].get_closest_marker("sample").args
+        assert len(each) == 1 or count < len(each), f"{each[0].nodeid}: nothing is left over"
+        kept = {at * (len(each) - 1) // max(count - 1, 1) for at in range(count)}
+        for at, item in enumerate(each):
+            if at not in kept:
+                item.add_marker("heavy")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from completelogs import HEX, NA, OTHER_HEX, art, audio, holder, leaves, marked
@@ -301,7 +301,6 @@ JUNK = st.recursive(
 POINTERS = {name: [pointer for pointer, _ in leaves(each)] for name, each in COMPLETE.items()}
 
 
-@settings(max_examples=300)
 @given(st.data())
 def test_no_mutation_of_a_log_stops_the_gate(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(COMPLETE)))

@@ -75,6 +75,7 @@ cp -a hot after
     [*(FULL.replace("{left}", left) for left in ("0", "4", "12")), READ_ONLY],
     ids=["a full disk", "room for one page", "room for all but the index", "a read-only store"],
 )
+@pytest.mark.sample(3)
 def test_a_seal_that_the_disk_does_not_take_changes_nothing(
     store: Store, tmp_path: Path, script: str, index_is_there: bool
 ) -> None:

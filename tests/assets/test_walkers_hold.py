@@ -29,7 +29,7 @@ BEGINNINGS = (
     b"wOF2\0\1\0\0\0\0\0\xff\0\2", b"\x50\x2a\x4d\x18\4\0\0\0abcd\x28\xb5\x2f\xfd", b"%!\n<~9jqo^", b"x\0\0\0",
     b"{\\x", b"%41%42%43", b"",
 )  # fmt: skip
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(deadline=None, suppress_health_check=list(HealthCheck))
 SMALL = ScanLimits(depth=6, unpacked=4 << 20, parts=2000)
 
 
@@ -84,6 +84,7 @@ def test_the_files_that_libraries_try_themselves_on_are_gone_through() -> None:
     [b"\xff", b"\xff\xfb", b"ID3\4\0\0\0\0\0\1", b"PK\3\4", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0\0\2", b"%PDF-1 stream\n", b"a\0" * 9 + b"\1",
      b"%41", b"\\x41", b"&#65;", b'"prompt": "', b"seed ", b"A=3D", b"x\x9c\x03\0"],
 )  # fmt: skip
+@pytest.mark.sample(6)
 def test_what_repeats_costs_no_more_than_its_length(piece: bytes) -> None:
     """The same beginning again and again: each could be looked into to the end. Work is counted, not timed."""
     reads = 0

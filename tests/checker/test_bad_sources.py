@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from projects import LISTING, Project
 
@@ -186,7 +186,6 @@ def test_the_largest_file_that_is_read(
     assert project.check("--no-cache").code == code
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.text(), st.binary()))
 def test_no_text_makes_it_fail(text: str | bytes) -> None:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")

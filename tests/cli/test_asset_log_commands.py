@@ -151,6 +151,7 @@ def test_an_export_is_written_whole_or_not_at_all(project: Path) -> None:
         (["leaks", "hot", "page.txt", "--all"], "findings", 2),
     ],
 )
+@pytest.mark.sample(1)
 def test_a_long_list_is_cut_where_that_is_asked_for(
     project: Path, words: list[str], rows: str, of: int
 ) -> None:
@@ -204,6 +205,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("arguments", "error"), BAD)
+@pytest.mark.sample(6)
 def test_bad_input_is_one_error_and_nothing_is_written(
     project: Path, arguments: list[str], error: str
 ) -> None:

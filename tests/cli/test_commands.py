@@ -202,6 +202,7 @@ def test_a_reader_that_leaves_early_is_no_error(recorded_swarm: Path) -> None:
     ],
     ids=" ".join,
 )
+@pytest.mark.sample(2)
 def test_the_same_bytes_come_out_under_every_hash_seed(
     words: tuple[str, ...], recorded_swarm: Path
 ) -> None:

@@ -112,6 +112,7 @@ BAD: list[tuple[str, str, str, str]] = [
 
 @pytest.mark.integration
 @pytest.mark.parametrize(("name", "old", "new", "error"), BAD)
+@pytest.mark.sample(2)
 def test_a_specification_that_cannot_be_read_is_one_error_with_file_and_line(
     tmp_path: Path, name: str, old: str, new: str, error: str
 ) -> None:
@@ -156,6 +157,7 @@ def test_two_sheets_with_one_number_are_one_error(tmp_path: Path) -> None:
         (("--report",), "E-GATE-001"),
     ],
 )
+@pytest.mark.sample(2)
 def test_wrong_use_exits_2(project: Path, options: tuple[str, ...], words: str) -> None:
     if options == ("--report",):
         project = Path(shutil.copytree(project, project.parent / "bare"))

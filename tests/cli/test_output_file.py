@@ -75,6 +75,7 @@ def test_a_folder_that_is_not_there_is_named(name: str, swarm: Path) -> None:
 @pytest.mark.integration
 @pytest.mark.parametrize("out", ["notes.txt/out", "n" * 300], ids=["in a file", "too long"])
 @pytest.mark.parametrize("name", [*DERIVING, "trace"])
+@pytest.mark.sample(4)
 def test_a_place_that_takes_no_file_and_gives_none_up_is_one_error(
     name: str, out: str, swarm: Path
 ) -> None:

@@ -147,6 +147,7 @@ def write_parts(tmp_path: Path, shift: str, counted: str = "1") -> str:
         ),
     ],
 )
+@pytest.mark.sample(1)
 def test_one_component_is_judged_by_its_summary_and_the_rest_by_its_bytes(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -231,6 +232,7 @@ def test_a_class_of_the_reader_needs_a_sample_of_that_component(
     ("counted", "shift", "found"),
     [("1", "0.1", ("same", 0)), ("2", "0.1", ("unlocalised", 1)), ("1", "9.0", ("unlocalised", 1))],
 )
+@pytest.mark.sample(1)
 def test_two_runs_are_compared_by_the_samples_of_a_part_and_in_the_rest(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

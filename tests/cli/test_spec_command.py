@@ -145,6 +145,7 @@ def test_a_value_of_another_kind_stops_everything_and_writes_nothing(begun: Proj
 @pytest.mark.parametrize(
     "words", [("spec", "status"), ("spec", "fill"), ("scaffold", "swarm"), ("gate",)]
 )
+@pytest.mark.sample(1)
 def test_every_wrong_value_of_every_sheet_is_told_at_once(
     begun: Project, words: tuple[str, ...]
 ) -> None:
@@ -186,6 +187,7 @@ def test_a_change_is_told_bumped_followed_and_paid(begun: Project) -> None:
     "words",
     [("status",), ("changed",), ("fill",), ("bump",), ("add",), ("refresh",)],
 )
+@pytest.mark.sample(2)
 def test_without_sheets_every_action_says_how_to_begin(
     project: Project, words: tuple[str, ...]
 ) -> None:

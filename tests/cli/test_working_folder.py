@@ -55,6 +55,7 @@ def folder(tmp_path: Path, pythons_own: set[str]) -> Path:
         (("env",), 0),
     ],
 )
+@pytest.mark.sample(4)
 def test_no_module_of_the_folder_is_executed(
     folder: Path, arguments: tuple[str, ...], code: int
 ) -> None:

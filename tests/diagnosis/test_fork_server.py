@@ -60,6 +60,7 @@ def side_of(folder: Path, source: str, **given: str) -> Iterator[Side]:
 
 @pytest.mark.parametrize("threads", sampled(["1", "2"], {"2"}))
 @pytest.mark.parametrize("first", [BEFORE_ALL, 1])
+@pytest.mark.sample(1)
 def test_a_fork_sees_what_a_fresh_process_sees(tmp_path: Path, threads: str, first: int) -> None:
     with side_of(tmp_path, BOX, OPENBLAS_NUM_THREADS=threads) as side:
         window = Window(first, 2)

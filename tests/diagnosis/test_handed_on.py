@@ -366,9 +366,7 @@ def main(run):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    "what", sampled(CASES, {"an object that a constructor takes", "an assert that draws"})
-)
+@pytest.mark.parametrize("what", sampled(CASES, {"an object that a constructor takes"}))
 def test_the_line_that_made_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:

@@ -132,6 +132,7 @@ def test_a_surrounding_that_moves_only_what_no_class_judges_is_not_guilty(tmp_pa
     assert found.operation.line == line(program)
 
 
+@pytest.mark.heavy
 def test_noise_beyond_its_tolerance_keeps_a_side_from_reproducing_itself(tmp_path: Path) -> None:
     program = PROGRAM.replace("TOLERANCE", ", equivalence=Abs(1e-9)")
     program = program.replace("float(id(self.mark) % 4096)", "float(id(self.mark))")

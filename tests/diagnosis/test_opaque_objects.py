@@ -69,6 +69,7 @@ def diagnosed(folder: Path, source: str) -> Divergence:
 
 
 @pytest.mark.parametrize("name", BODIES)
+@pytest.mark.sample(1)
 def test_the_line_that_walks_the_set_is_named(tmp_path: Path, name: str) -> None:
     methods = textwrap.indent(textwrap.dedent(BODIES[name]), "    ")
     found = diagnosed(tmp_path, HEAD + methods + TAIL)

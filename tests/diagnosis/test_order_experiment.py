@@ -102,6 +102,7 @@ def test_the_order_that_makes_a_run_fail_is_named_with_the_experiment(tmp_path: 
     assert len(found.to_text().splitlines()) <= 25
 
 
+@pytest.mark.heavy
 def test_the_run_that_failed_is_explained_on_whatever_side_it_is(tmp_path: Path):
     found = compare(tmp_path, LEDGER, FAILS, Order("fifo"))
 
@@ -130,6 +131,7 @@ def test_orders_that_only_together_make_a_difference_of_state_are_all_named(tmp_
     assert found.headline().endswith(", and 1 order more")
 
 
+@pytest.mark.heavy
 def test_a_schedule_that_is_not_judged_explains_another_result(tmp_path: Path):
     source = LEDGER.replace("assert left + right == 200, (left, right)", "return left + right")
     source = source.replace("await asyncio.gather", "return await asyncio.gather")
@@ -223,6 +225,7 @@ def test_a_run_that_does_not_come_out_as_recorded_is_no_experiment(
     assert "run a, executed again in its own order, is not as it was recorded" in caveat
 
 
+@pytest.mark.heavy
 def test_the_next_step_keeps_the_order_and_no_test_is_written_that_could_not(tmp_path: Path):
     kept = compare(tmp_path, LEDGER, Order("fifo"), FAILS)
     assert kept.next[0].command.endswith("b.twice -o b-again.twice --informational")

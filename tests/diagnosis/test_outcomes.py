@@ -37,6 +37,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.sample(1)
 def test_a_file_that_differs_is_named(writer: str, tmp_path: Path) -> None:
     source = f"""
         import os, sqlite3, subprocess
@@ -65,6 +66,7 @@ def test_a_file_that_differs_is_named(writer: str, tmp_path: Path) -> None:
         ('raise SystemExit(len(os.environ["LABEL"]))', "ending"),
     ],
 )
+@pytest.mark.sample(1)
 def test_another_result_or_ending_is_named(body: str, what: str, tmp_path: Path) -> None:
     source = f"import os\ndef main(run):\n    {body}\n"
 
@@ -106,6 +108,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("body", READERS.values(), ids=READERS)
+@pytest.mark.sample(2)
 def test_the_read_that_decides_a_file_is_named_and_no_other(body: str, tmp_path: Path) -> None:
     body = textwrap.indent(textwrap.dedent(body).strip(), "    ")
     source = f"import os, time, uuid\ndef main(run):\n    os.chdir({str(tmp_path)!r})\n{body}\n"
@@ -218,6 +221,7 @@ def test_a_factor_that_moves_a_file_alone_is_named(tmp_path: Path) -> None:
         ("run.summary('loss', int.from_bytes(drawn.raw[:6], 'little'))", "summary loss"),
     ],
 )
+@pytest.mark.sample(1)
 def test_a_failed_verification_of_an_outcome_is_not_called_agreement(
     body: str, what: str, tmp_path: Path
 ) -> None:

@@ -107,7 +107,7 @@ BODIES = {
         """,
 }
 
-SAMPLE = {"a file", "a generator", "a queue", "a weak reference"}
+SAMPLE = {"a file", "a weak reference"}
 
 HEAD = """
 import functools, hashlib, io, itertools, os, pathlib, queue, weakref

@@ -135,6 +135,7 @@ def main(run):
 """
 
 
+@pytest.mark.heavy
 def test_a_branch_that_asks_for_a_variable_gives_way_to_what_it_switches_on(tmp_path: Path) -> None:
     found = diagnosed(tmp_path, BRANCHED, "BOOST", "1")
     assert found.operation is not None, found.to_text()

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from random_programs import programs
 
@@ -62,7 +62,6 @@ def weighed(text: str) -> None:
 
 
 @pytest.mark.heavy
-@settings(max_examples=300, deadline=None)
 @given(programs())
 @example("from . import *\n")
 @example("class set: pass\nfor a in set(): a = list({str(a)})\n")
@@ -75,7 +74,6 @@ def test_no_program_makes_a_rule_fail(text: str) -> None:
     weighed(text)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.one_of(st.text(), st.text(alphabet=" \t\n\r\f\0():=+'\"\\#é{}[]@*,.abdefr\ud800")))
 def test_any_text_has_an_answer(text: str) -> None:
     weighed(text)
@@ -86,7 +84,6 @@ def encoded(text: str, encoding: str) -> bytes:
     return text.replace("\n", "\r").encode(encoding)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.one_of(
         st.binary(),
@@ -108,7 +105,6 @@ def test_any_bytes_are_text_or_say_why_not(data: bytes) -> None:
     weighed(text)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_no_mutation_of_a_real_file_makes_a_rule_fail(data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(REAL))
@@ -133,9 +129,7 @@ def batch(folder: Path) -> list[str]:
     """Programs that parse, the examples of all pages among them, in files."""
     found: list[str] = []
 
-    @settings(
-        max_examples=120, database=None, derandomize=True, phases=[Phase.generate], deadline=None
-    )
+    @settings(database=None, derandomize=True, phases=[Phase.generate], deadline=None)
     @given(programs())
     def gather(text: str) -> None:
         try:

@@ -138,7 +138,6 @@ def test_any_bytes_are_canonical_or_refused(data: bytes) -> None:
     _canonical_or_refused(data)
 
 
-@settings(max_examples=400, deadline=None)
 @given(VALUES, st.data())
 def test_damaged_forms_are_canonical_or_refused(value: object, data: st.DataObject) -> None:
     form = bytearray(encode(value))

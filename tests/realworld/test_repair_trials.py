@@ -24,7 +24,7 @@ pytestmark = pytest.mark.integration
 
 ANSWERS: dict[str, Any] = json.loads((CORPUS / "answers.json").read_text("utf-8"))
 BUGS = [name for name, answer in ANSWERS.items() if not answer["innocent"]]
-SAMPLE = {"shielding_average", "canal_levels", "variant_service"}
+SAMPLE = {"canal_levels"}
 
 
 def copy_trial(name: str, place: Path) -> Path:

@@ -38,6 +38,7 @@ def ending(record: RunRecord) -> tuple[str, int]:
         ("raise BaseException", "exception", 1),
     ],
 )
+@pytest.mark.sample(4)
 def test_the_record_says_how_the_program_ended(
     tmp_path: Path, leaving: str, how: str, code: int
 ) -> None:

@@ -33,6 +33,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 @pytest.mark.parametrize("seed", sampled(range(9), {"0"}))
+@pytest.mark.heavy
 def test_every_killed_recording_opens_and_its_prefix_replays(tmp_path: Path, seed: int) -> None:
     killing = Path(__file__).with_name("killing.py")
     subprocess.run(

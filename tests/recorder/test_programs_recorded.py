@@ -147,6 +147,7 @@ def test_a_closure_is_recorded_here_and_cannot_be_told_again(tmp_path: Path) -> 
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
 )
+@pytest.mark.sample(1)
 def test_a_closure_that_raises_leaves_a_record_that_says_so(
     tmp_path: Path, error: BaseException, how: str, exit_code: int, is_raised: bool
 ) -> None:
@@ -276,6 +277,7 @@ def test_a_function_sees_no_arguments_of_the_process_that_executes_it(tmp_path: 
     ],
 )
 @pytest.mark.parametrize("leaving", ["", "raise SystemExit(3)\n"])
+@pytest.mark.sample(3)
 def test_what_a_script_prints_while_it_ends_is_its_output(
     tmp_path: Path, source: str, leaving: str
 ) -> None:

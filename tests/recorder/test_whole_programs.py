@@ -135,6 +135,7 @@ CRASHES = {
 
 
 @pytest.mark.parametrize("crash", CRASHES)
+@pytest.mark.sample(5)
 def test_a_program_that_goes_wrong_says_so_in_pythons_words_and_does_so_again(
     tmp_path: Path, crash: str
 ) -> None:
@@ -238,6 +239,7 @@ def test_a_module_is_recorded_from_the_library_by_its_name(tmp_path: Path) -> No
         assert verify(record.path).result == "PASS"
 
 
+@pytest.mark.heavy
 def test_a_recorded_test_run_shows_no_warning_that_it_has_not_by_itself(tmp_path: Path) -> None:
     put(tmp_path, "def test_one():\n    assert 1 + 1 == 2\n", "test_one.py")
     options = ("--", "-q", "-W", "error", "-p", "no:cacheprovider")

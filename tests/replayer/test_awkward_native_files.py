@@ -92,6 +92,7 @@ PIPE_READS = {"python": "open(HERE + '/pipe', 'rb').read()", "native": "c_read('
 
 @pytest.mark.parametrize("is_restored", [False, True], ids=["changed", "restored"])
 @pytest.mark.parametrize("reads", list(READS))
+@pytest.mark.sample(2)
 def test_a_file_that_another_program_changes_between_two_reads_is_named(
     work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: str, is_restored: bool
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_file_that_another_program_changes_between_two_reads_is_named(
 
 
 @pytest.mark.parametrize("is_restored", [False, True], ids=["changed", "restored"])
+@pytest.mark.heavy
 def test_a_file_that_another_program_changes_behind_a_native_descriptor_is_named(
     work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_restored: bool
 ) -> None:
@@ -151,6 +153,7 @@ run.compare('two', c_read('in'))
 # Devices
 
 
+@pytest.mark.heavy
 def test_devices_work_natively_as_they_are(work: Path) -> None:
     body = """
 run.compare('null', [c_put(c_open('/dev/null', os.O_WRONLY), b'gone'), c_read('/dev/null')])
@@ -181,6 +184,7 @@ def test_entropy_that_c_code_takes_from_a_device_is_never_a_pass_where_it_shows(
 # FIFOs
 
 
+@pytest.mark.heavy
 def test_a_fifo_between_forked_processes_of_the_run_passes(work: Path) -> None:
     body = """
 assert LIBC.mkfifo(c_path('pipe'), 0o600) == 0
@@ -214,6 +218,7 @@ def test_a_fifo_that_was_there_before_passes(work: Path) -> None:
     assert statement.result == "PASS", statement.to_markdown()
 
 
+@pytest.mark.heavy
 def test_a_fifo_that_is_gone_is_named(work: Path) -> None:
     os.mkfifo(work / "pipe")
     path = record(work, TO_MYSELF)
@@ -225,6 +230,7 @@ def test_a_fifo_that_is_gone_is_named(work: Path) -> None:
     assert "pipe" in statement.to_json()["effects"]["files"]["differing"]
 
 
+@pytest.mark.heavy
 def test_a_fifo_that_the_run_removes_is_there_to_be_removed_again(work: Path) -> None:
     os.mkfifo(work / "pipe")
     path = record(work, "run.compare('removed', LIBC.unlink(c_path('pipe')))")
@@ -279,6 +285,7 @@ def test_a_fifo_whose_writer_is_outside_the_run_does_not_hang_a_replay(
 # Files of the kernel
 
 
+@pytest.mark.heavy
 def test_files_of_the_kernel_are_read_natively_as_they_are(work: Path) -> None:
     body = """
 status = c_read('/proc/self/status').split(b'\\n')
@@ -321,6 +328,7 @@ run.compare('listed', sorted(os.listdir(os.fsencode(HERE)))[-1])
 
 
 @pytest.mark.parametrize("json", [True, False], ids=["json", "text"])
+@pytest.mark.heavy
 def test_an_input_whose_name_is_no_text_is_named_when_it_changed(work: Path, json: bool) -> None:
     name = Path(os.fsdecode(os.fsencode(work) + b"/" + NO_TEXT))
     name.write_bytes(b"one")
@@ -420,6 +428,7 @@ run.compare('read', c_get(descriptor))
 """
 
 
+@pytest.mark.heavy
 def test_a_file_without_a_name_leaves_nothing(work: Path) -> None:
     path = record(work, NAMELESS)
 
@@ -430,6 +439,7 @@ def test_a_file_without_a_name_leaves_nothing(work: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["keep", "remove", "overwrite"])
+@pytest.mark.sample(1)
 def test_a_file_without_a_name_that_gets_one_is_an_output(work: Path, change: str) -> None:
     body = f"""{NAMELESS}
 AT_FDCWD, AT_SYMLINK_FOLLOW = -100, 0x400
@@ -490,6 +500,7 @@ def memory() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("end", sampled(ENDS, {"left"}))
+@pytest.mark.heavy
 def test_a_shared_map_of_a_file_in_memory_is_compared(work: Path, memory: Path, end: str) -> None:
     (memory / "map").write_bytes(b"0" * 8192)
     path = record(work, MAPPED.format(name=str(memory / "map")) + ENDS[end])
@@ -520,6 +531,7 @@ made[:] = numpy.sqrt(numpy.arange(512))
     assert statement.result == "PASS", statement.to_markdown()
 
 
+@pytest.mark.heavy
 def test_a_map_that_reads_sees_what_is_written_beside_it(work: Path) -> None:
     (work / "map").write_bytes(b"0" * 8192)
     body = """
@@ -543,6 +555,7 @@ run.compare('by descriptor', c_get(descriptor, 4))
 # io_uring
 
 
+@pytest.mark.heavy
 def test_a_ring_of_calls_is_answered_alike_in_recording_and_replay(work: Path) -> None:
     body = """
 parameters = ctypes.create_string_buffer(120)
@@ -561,6 +574,7 @@ run.compare('no memory', c_error(LIBC.syscall(425, 4, None)))
 
 @pytest.mark.parametrize("flags", ["os.O_RDWR", "NEW"], ids=["in place", "truncated"])
 @pytest.mark.parametrize("reads_first", [True, False], ids=["read first", "unread"])
+@pytest.mark.sample(2)
 def test_a_file_with_two_names_that_is_written_through_one_passes_or_is_named(
     work: Path, flags: str, reads_first: bool
 ) -> None:
@@ -579,6 +593,7 @@ def test_a_file_with_two_names_that_is_written_through_one_passes_or_is_named(
     assert (work / "one").samefile(work / "two")
 
 
+@pytest.mark.heavy
 def test_a_file_with_two_names_that_was_put_back_passes_or_is_named(work: Path) -> None:
     (work / "one").write_bytes(b"0123456789")
     os.link(work / "one", work / "two")
@@ -607,6 +622,7 @@ def test_an_input_with_two_names_is_an_input_like_others(work: Path) -> None:
 
 @pytest.mark.parametrize("written", ["old", "new"])
 @pytest.mark.parametrize("reads_first", [True, False], ids=["read first", "unread"])
+@pytest.mark.heavy
 def test_a_second_name_that_the_run_makes_passes_or_is_named(
     work: Path, written: str, reads_first: bool
 ) -> None:
@@ -628,6 +644,7 @@ run.compare('both', [c_read('old'), c_read('new')])
         assert any("old" in caveat for caveat in statement.caveats), statement.caveats
 
 
+@pytest.mark.heavy
 def test_a_counter_behind_a_second_name_of_the_run_begins_where_it_began(work: Path) -> None:
     (work / "counter").write_bytes(b"1")
     body = """
@@ -734,6 +751,7 @@ twice verify "$2/a.twice" --no-statement
 
 
 @pytest.mark.parametrize("is_native", [True, False], ids=["native", "python"])
+@pytest.mark.heavy
 def test_outputs_in_a_folder_that_is_gone_are_compared(work: Path, is_native: bool) -> None:
     (work / "folder").mkdir()
     writes = (
@@ -748,6 +766,7 @@ def test_outputs_in_a_folder_that_is_gone_are_compared(work: Path, is_native: bo
     assert not (work / "folder").exists()
 
 
+@pytest.mark.heavy
 def test_an_input_in_a_folder_that_is_gone_is_named(work: Path, tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     (tmp_path / "gone" / "in").write_bytes(b"input")
@@ -870,6 +889,7 @@ def test_a_child_that_never_ends_does_not_keep_a_replay(work: Path) -> None:
     assert (work / "late").read_bytes() == b"late"
 
 
+@pytest.mark.heavy
 def test_what_a_child_writes_after_the_end_is_no_part_of_the_run(work: Path) -> None:
     path = record(work, DAEMON.format(waits="c_get(reading, 1)  # until the program has ended"))
     assert find_processes(Path(os.environ["TMPDIR"])) == []
@@ -926,6 +946,7 @@ run.compare('own', c_error(c_open('made-loop')))
     assert statement.result == "PASS", statement.to_markdown()
 
 
+@pytest.mark.heavy
 def test_a_link_that_leads_elsewhere_now_is_shown_as_it_was(work: Path) -> None:
     for name in ("v1", "v2"):
         (work / name).write_bytes(name.encode())
@@ -963,6 +984,7 @@ for name in names:
 
 
 @pytest.mark.parametrize("flags", ["os.O_RDONLY", "NEW"], ids=["read", "written"])
+@pytest.mark.heavy
 def test_a_name_that_is_too_long_is_refused_alike(work: Path, flags: str) -> None:
     path = record(work, f"run.compare('error', c_error(c_open('x' * 256, {flags})))")
 
@@ -971,6 +993,7 @@ def test_a_name_that_is_too_long_is_refused_alike(work: Path, flags: str) -> Non
     assert statement.result == "PASS", statement.to_markdown()
 
 
+@pytest.mark.heavy
 def test_a_path_that_is_too_long_is_refused_alike(work: Path) -> None:
     path = record(work, "run.compare('error', c_error(c_open('d/' * 3000 + 'x', NEW)))")
 
@@ -994,6 +1017,7 @@ LIBC.chdir(b'/')
 """
 
 
+@pytest.mark.heavy
 def test_a_file_deeper_than_any_path_is_written_or_named_as_a_limit(work: Path) -> None:
     (work / "top").mkdir()
     path = record(work, f"LIBC.chdir(c_path('top'))\n{DEEP}")

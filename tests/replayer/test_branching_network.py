@@ -79,6 +79,7 @@ def printed(folder: Path, name: str) -> list[str]:
         pytest.param(LOOP, True, id="loop TLS", marks=pytest.mark.heavy),
     ],
 )
+@pytest.mark.sample(3)
 def test_a_connection_goes_on_with_the_world_past_the_fork(
     tmp_path: Path, authority: trustme.CA, source: str, word: str, *, encrypted: bool
 ) -> None:

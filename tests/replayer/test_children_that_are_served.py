@@ -84,6 +84,7 @@ def verify_body(folder: Path, body: str) -> Verification:
 
 @pytest.mark.parametrize("starts", STARTS)
 @pytest.mark.parametrize("reads", ["print(reader.read())", "pass"], ids=["read", "left"])
+@pytest.mark.sample(3)
 def test_a_file_that_a_child_writes_by_the_programs_descriptor_is_as_it_was(
     starts: str, reads: str, tmp_path: Path
 ) -> None:

@@ -411,6 +411,7 @@ def test_an_input_of_native_code_that_changed_is_named_for_every_user(
         pytest.param((MOUNTS,), "mount: Permission denied", None, id="without-mounts", marks=pytest.mark.heavy),
     ],
 )  # fmt: skip
+@pytest.mark.sample(1)
 def test_where_the_kernel_refuses_namespaces_writes_are_refused_and_named(
     site_of: MakeSite, limits: tuple[str, ...], reason: str, user: int | None
 ) -> None:
@@ -490,6 +491,7 @@ def test_where_the_kernel_has_no_overlays_nothing_is_said_to_be_a_copy(
 # A listener that is there already
 
 
+@pytest.mark.heavy
 def test_under_another_supervisor_a_recording_falls_to_a_listing_and_says_so(site: Site) -> None:
     said = site.record(allow=ALLOWED, limits=(LISTENER,))
 
@@ -527,6 +529,7 @@ def test_under_another_supervisor_an_ordinary_user_s_recording_falls_to_a_listin
         pytest.param((NAMESPACES,), id="container", marks=pytest.mark.heavy),
     ],
 )
+@pytest.mark.heavy
 def test_a_recording_by_listing_never_passes_by_its_native_outputs(
     site: Site, limits: tuple[str, ...], source: str
 ) -> None:
@@ -574,6 +577,7 @@ UNPROTECTED = [
 
 
 @pytest.mark.parametrize("limits", UNPROTECTED, ids="-".join)
+@pytest.mark.heavy
 def test_where_the_kernel_lets_nothing_keep_files_nothing_is_executed(
     site: Site, limits: tuple[str, ...]
 ) -> None:
@@ -595,6 +599,7 @@ def test_where_nothing_can_keep_files_a_listed_recording_changes_none(
 
 
 @pytest.mark.parametrize("without", sampled(["world", "world,refusal"], {"world"}))
+@pytest.mark.heavy
 def test_without_a_copy_a_run_of_python_alone_passes_and_says_so(site: Site, without: str) -> None:
     site.record(PURE)
 
@@ -648,6 +653,7 @@ def test_a_replay_without_a_tier_says_what_it_kept(site: Site, left_out: str) ->
 
 
 @pytest.mark.parametrize("left_out", sampled([*TIERS, "world,refusal"], {"world"}))
+@pytest.mark.heavy
 def test_a_listed_recording_replayed_without_a_tier_never_passes(site: Site, left_out: str) -> None:
     site.record(allow=ALLOWED, without="supervisor")
     site.change_outputs()

@@ -79,6 +79,7 @@ def test_a_child_that_never_ends_ends_with_the_replay(work: Path, without: str) 
 
 
 @pytest.mark.parametrize("without", sampled(["number", "world"], {"world"}))
+@pytest.mark.heavy
 def test_a_fifo_that_nobody_opens_is_named(work: Path, without: str) -> None:
     os.mkfifo(work / "pipe")
     writer = threading.Thread(target=(work / "pipe").write_bytes, args=(b"outside",), daemon=True)

@@ -60,6 +60,7 @@ IDLE = {
 
 @pytest.mark.integration
 @pytest.mark.parametrize("what", MOVED)
+@pytest.mark.sample(2)
 def test_a_run_is_moved_by_what_follows_from_its_seed(tmp_path: Path, what: str) -> None:
     with recorded(tmp_path, HEAD + MOVED[what], seed=7) as record:
         assert is_moved_by_seed(record)
@@ -67,6 +68,7 @@ def test_a_run_is_moved_by_what_follows_from_its_seed(tmp_path: Path, what: str)
 
 @pytest.mark.integration
 @pytest.mark.parametrize("what", IDLE)
+@pytest.mark.sample(2)
 def test_a_run_that_repeats_or_ignores_its_seed_is_moved_by_none(tmp_path: Path, what: str) -> None:
     with recorded(tmp_path, HEAD + IDLE[what], seed=7) as record:
         assert not is_moved_by_seed(record, OTHER_SEEDS[:1])

@@ -76,6 +76,7 @@ def test_the_same_numbers_seed_by_seed_pass(tmp_path: Path) -> None:
     assert len(samples["seeds"]) == samples["n"] == 3
 
 
+@pytest.mark.heavy
 def test_members_that_an_executor_runs_are_the_same(tmp_path: Path) -> None:
     path = recorded(tmp_path, "a.twice", score())
 
@@ -103,6 +104,7 @@ def test_a_sample_whose_seeds_reach_nothing_says_so(tmp_path: Path) -> None:
     assert not any("no sample" in each for each in drawing.caveats)
 
 
+@pytest.mark.heavy
 def test_a_sample_that_is_too_small_cannot_tell(tmp_path: Path) -> None:
     statement = twice.verify(recorded(tmp_path, "a.twice", score(epsilon=0.05), noise=1.0))
 
@@ -121,6 +123,7 @@ def test_other_numbers_fail(tmp_path: Path) -> None:
     assert statement.to_json()["first_failure"]["name"] == "summary:score"
 
 
+@pytest.mark.heavy
 def test_a_wide_margin_takes_noise(tmp_path: Path) -> None:
     path = recorded(tmp_path, "a.twice", score(epsilon=50.0), noise=0.001)
 
@@ -186,6 +189,7 @@ def test_two_near_samples_are_within_tolerance(tmp_path: Path) -> None:
     assert twice.diagnose(one, two).result == "within-tolerance"
 
 
+@pytest.mark.heavy
 def test_two_other_samples_are_unlocalised_with_the_evidence(tmp_path: Path) -> None:
     other = score(SampleTest.MULTISET, 0.0)
     one, two = (recorded(tmp_path, name, other, noise=1.0) for name in ("a.twice", "b.twice"))

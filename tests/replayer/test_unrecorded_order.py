@@ -217,6 +217,7 @@ WRITTEN = """
 @pytest.mark.fresh  # where it shares a process, an object has one address
 @pytest.mark.parametrize("then", ["open('a.log').close()", "open('b.log', 'w').close()"])
 @pytest.mark.parametrize(("threads", "expected"), [(1, "FAIL"), (2, "UNKNOWN")])
+@pytest.mark.sample(1)
 def test_a_file_of_several_threads_may_differ_in_their_order_alone(
     tmp_path: Path, then: str, threads: int, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,10 +35,10 @@ LABELS: dict[Path, dict[str, Any]] = {
     for name, label in json.loads((each / "labels.json").read_text("utf-8")).items()
 }
 SAMPLE = [
-    *(f"i{number:02}" for number in (2, 8, 10, 17, 22)),
-    *(f"l{number:02}" for number in (1, 5, 10, 13, 19)),
+    *(f"i{number:02}" for number in (2, 10, 22)),
+    *(f"l{number:02}" for number in (1, 10, 19)),
 ]
-"""Five innocents and five liars of the first set, by how their names begin."""
+"""Three innocents and three liars of the first set, by how their names begin."""
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ DIFFERS = """
         ("subprocess.run(['true'], env={'SEED': str(other())})", "effect", "effects"),
     ],
 )  # fmt: skip
+@pytest.mark.sample(4)
 def test_what_a_run_hands_over_is_compared(
     tmp_path: Path, body: str, name: str, column: str
 ) -> None:

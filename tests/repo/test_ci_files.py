@@ -163,6 +163,7 @@ def test_patterns_are_files_and_no_commands(project: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_names_with_spaces_are_verified(project: Path) -> None:
     (project / VECTOR).rename(project / "a vector.twice")
     code, said, output, _ = step("Verify every test vector", project, vectors="  a *.twice\n")
@@ -245,6 +246,7 @@ def test_the_guide_names_what_there_is() -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_the_lines_for_gitlab_run(project: Path) -> None:
     gitlab = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", GUIDE, re.DOTALL)[2])
     (line,) = [each for each in gitlab["twice"]["script"] if "verify" in each]

@@ -33,7 +33,7 @@ def marks_of(place: str) -> set[str]:
     )
     text = "\n".join(map(ast.unparse, [*marked, *function.decorator_list]))
     return {tier for tier in TIERS if f"mark.{tier}" in text} | (
-        {"sampled"} if "sampled(" in text else set()
+        {"sampled"} if "sampled(" in text or "mark.sample(" in text else set()
     )
 
 

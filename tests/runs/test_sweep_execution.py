@@ -136,6 +136,7 @@ def test_records_are_verified_once_and_a_failing_one_names_its_line(tmp_path: Pa
     assert again.made == 0
 
 
+@pytest.mark.heavy
 def test_workers_elsewhere_give_the_same_records_and_statements(tmp_path: Path) -> None:
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
@@ -175,6 +176,7 @@ def test_an_arm_takes_no_more_seeds_than_its_interval_needs(tmp_path: Path) -> N
         ("def main(run): run.config['n']\n", ("n=1", "m=1,2"), ConfigKeyUnused),
     ],
 )
+@pytest.mark.sample(2)
 def test_a_program_that_no_run_can_be_of_is_one_error_and_the_folder_is_as_before(
     tmp_path: Path, source: str, pairs: tuple[str, ...], error: type[TwiceError]
 ) -> None:
@@ -221,6 +223,7 @@ def test_a_program_that_is_edited_while_a_sweep_runs_is_not_mixed_in(tmp_path: P
         sweep_of(tmp_path / "out", PLANTED, seeds=8, executor=executor)
 
 
+@pytest.mark.heavy
 def test_the_record_of_another_run_is_not_counted(tmp_path: Path) -> None:
     sweep_of(tmp_path / "out", PLANTED)
     (tmp_path / "out" / "0001.twice").write_bytes((tmp_path / "out" / "0000.twice").read_bytes())

@@ -98,6 +98,7 @@ def edit(source: Path, old: str, new: str) -> tuple[bool, list[str]]:
 
 
 @pytest.mark.parametrize("name", INSIDE)
+@pytest.mark.sample(6)
 def test_an_edit_within_a_racing_task_loses_no_failure_silently(name: str, tmp_path: Path):
     fails, unmet = edit(tmp_path / "edited.py", *INSIDE[name])
 

@@ -162,6 +162,7 @@ def test_after_a_simulation_both_run_again():
     "name", sampled(["trio.sleep", "trio.run", "uvloop.run"], {"trio.run", "uvloop.run"})
 )
 @pytest.mark.usefixtures("libraries")
+@pytest.mark.sample(2)
 def test_a_command_refuses_it_by_its_name(name: str, words: tuple[object, ...], tmp_path: Path):
     program = write(tmp_path, PROGRAMS[name] if name in PROGRAMS else SCRIPT)
     program = program if name in PROGRAMS else program.partition(":")[0]

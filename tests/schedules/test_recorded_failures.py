@@ -55,6 +55,7 @@ IN_MAIN = """tasks = [asyncio.create_task(first()), asyncio.create_task(second()
         ("pass", IN_MAIN, "asyncio.exceptions.CancelledError", "exception"),
     ],
 )
+@pytest.mark.sample(3)
 def test_a_failure_is_in_its_record(
     fails: str, runs: str, error: str, ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -69,6 +69,7 @@ def run(pytester: pytest.Pytester, source: str, *arguments: str) -> pytest.RunRe
 
 
 @pytest.mark.parametrize("source", RACES, ids=["async", "fixture", "sync", "class"])
+@pytest.mark.sample(1)
 def test_a_failing_order_is_named_by_its_lines_and_replayed_by_its_command(
     pytester: pytest.Pytester, source: str
 ):

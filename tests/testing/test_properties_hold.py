@@ -43,12 +43,14 @@ def broken(name: str, program: str, **options: Any) -> PropertyBroken:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("name", properties.NAMES)
+@pytest.mark.sample(3)
 def test_a_sound_program_holds_every_property(name: str) -> None:
     holds(name, SWARM, config=SMALL, examples=2)
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize("name", properties.NAMES)
+@pytest.mark.sample(2)
 def test_a_service_with_effects_holds_every_property(name: str) -> None:
     config = strategies.config(requests=st.integers(2, 3))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from table_tools import Tables, registry
 
@@ -53,7 +53,6 @@ def check_envelope(found: dict[str, Any]) -> None:
         assert found["error"]["message"]
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     st.one_of(st.sampled_from(registry.names), st.text(max_size=9)), st.one_of(ARGUMENTS, VALUES)
 )
@@ -67,7 +66,6 @@ def test_whatever_is_given_the_answer_is_an_envelope(name: str, arguments: Any) 
     assert found["ok"] or one.backend.fingerprint() == before  # type: ignore[union-attr]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(registry.names), ARGUMENTS)
 def test_what_is_accepted_fits_the_schema(name: str, arguments: Any) -> None:
     tool = registry.get(name)
@@ -79,7 +77,6 @@ def test_what_is_accepted_fits_the_schema(name: str, arguments: Any) -> None:
         assert jsonschema.Draft202012Validator(tool.result.schema).is_valid(found["result"])
 
 
-@settings(max_examples=200, deadline=None)
 @given(VALUES)
 def test_a_plain_value_has_one_form_and_reads_back(value: Any) -> None:
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.recorder.record import RecordReader, RecordWriter
@@ -60,7 +60,6 @@ STEPS = st.lists(
 @given(
     STEPS, st.sets(st.integers(0, 40)), st.integers(0, 20), st.integers(0, 60), st.integers(1, 9)
 )
-@settings(max_examples=100, deadline=None)
 def test_a_narrow_range_is_counted_exactly(
     tmp_path_factory: pytest.TempPathFactory,
     steps: list[tuple[str, int, int]],

@@ -248,10 +248,7 @@ SAMPLE = {
     "01_market_of_names",
     "05_extra_draw",
     "10_clock_decision",
-    "12_summation_order",
     "13_missing_cache",
-    "15_reseeding_on_restore",
-    "23_within_tolerance",
     "90_canary_quiet",
     "93_canary_beside_environment",
 }

@@ -26,6 +26,8 @@ from twice.recorder.object_reader import KEYED, LEAVES, read_content
 
 _CONTAINERS: Final = KEYED | {list, set, bytearray}
 _OBJECTS_MAX: Final = 200_000
+_OF_IMPORT: Final = {"__loader__", "__spec__"}
+"""What importing leaves in a module; the loader of pytest leads to its whole session."""
 
 
 def put_attributes(
@@ -326,7 +328,7 @@ def _find_constants(target: object) -> frozenset[int]:
     for module in list(sys.modules.values()):
         origin = getattr(module, "__file__", None)
         if isinstance(origin, str) and is_user_file(origin):
-            waiting.extend(vars(module).values())
+            waiting.extend(value for name, value in vars(module).items() if name not in _OF_IMPORT)
     while waiting and len(seen) < _OBJECTS_MAX:
         value: Any = waiting.popleft()
         kind = type(value)

@@ -176,6 +176,7 @@ def test_a_log_that_denies_its_later_revisions_does_not_pass(store: Store) -> No
 
 
 @pytest.mark.parametrize("what", BY_CHANCE)
+@pytest.mark.sample(2)
 def test_a_run_that_chance_could_decide_does_not_pass(tmp_path: Path, what: str) -> None:
     own, level, link = laid(tmp_path), tmp_path / "level", tmp_path / "python3"
     level.write_bytes(b"\1\2")

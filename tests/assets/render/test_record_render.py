@@ -96,6 +96,7 @@ def test_what_nobody_says_is_listed_in_one_error_and_nothing_is_written(store: S
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_what_no_argument_names_is_not_there_and_what_is_read_from_outside_is_told(
     store: Store, tmp_path: Path
 ) -> None:
@@ -115,6 +116,7 @@ def test_what_no_argument_names_is_not_there_and_what_is_read_from_outside_is_to
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_what_lies_outside_is_named_by_where_it_was(store: Store, tmp_path: Path) -> None:
     (tmp_path / "bank.sf2").write_bytes(b"sounds")
     (store.root / "one").mkdir()

@@ -63,6 +63,7 @@ def test_a_generator_is_followed_through_what_it_yields(tmp_path):
     assert (found.place.line, found.place.function) == (case.guilty, "items")
 
 
+@pytest.mark.heavy
 def test_a_comprehension_over_several_lines_is_one_statement(tmp_path):
     case = Case(
         tmp_path,
@@ -112,6 +113,7 @@ def test_a_coroutine_is_followed_to_the_line_that_made_it(tmp_path):
     assert case.locate().place.line == case.guilty
 
 
+@pytest.mark.heavy
 def test_a_callback_called_by_a_library_is_followed_to_the_line_that_called_the_library(tmp_path):
     case = Case(
         tmp_path,
@@ -213,6 +215,7 @@ def test_recursion_is_followed_frame_by_frame(tmp_path):
     assert len(found.followed) > 4
 
 
+@pytest.mark.heavy
 def test_an_object_in_a_list_changed_by_its_own_method(tmp_path):
     case = Case(
         tmp_path,
@@ -240,6 +243,7 @@ def test_an_object_in_a_list_changed_by_its_own_method(tmp_path):
     assert found.value_a == "[0] = <toy.Agent energy=1.0> (50 of 50 differ)"
 
 
+@pytest.mark.heavy
 def test_a_value_that_leaves_through_a_finally_is_followed_to_its_return(tmp_path):
     case = Case(
         tmp_path,
@@ -296,6 +300,7 @@ def test_a_value_from_a_pool_of_threads_is_followed_into_the_thread(tmp_path):
     assert found.thread.startswith("ThreadPoolExecutor")
 
 
+@pytest.mark.heavy
 def test_both_arms_of_a_branch_that_reads_the_world_blame_the_branch(tmp_path):
     case = Case(
         tmp_path,

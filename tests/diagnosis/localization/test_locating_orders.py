@@ -39,6 +39,7 @@ def test_a_list_made_from_a_set_is_blamed_where_it_is_made(tmp_path):
     assert "box.out" in found.candidates[-1].paths
 
 
+@pytest.mark.heavy
 def test_a_loop_over_a_set_is_blamed_and_not_the_append(tmp_path):
     case = Case(
         tmp_path,
@@ -158,6 +159,7 @@ def test_a_stable_sort_keeps_the_order_of_the_set_and_is_blamed(tmp_path):
     assert case.locate().place.line == case.guilty
 
 
+@pytest.mark.heavy
 def test_a_dict_built_from_a_set_is_blamed_where_it_is_built(tmp_path):
     case = Case(
         tmp_path,
@@ -269,6 +271,7 @@ def test_a_harmless_list_that_stays_alive_is_named_beside_a_guilty_matmul(tmp_pa
     assert found.beside.code == "order = list(names)"
 
 
+@pytest.mark.heavy
 def test_a_set_walked_to_a_sum_of_integers_is_no_candidate(tmp_path):
     case = Case(
         tmp_path,

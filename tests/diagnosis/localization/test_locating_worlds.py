@@ -12,6 +12,7 @@ VALUES = {"a": {"TOY_V": "1"}, "b": {"TOY_V": "2"}}
 SEEDS = {"a": {"PYTHONHASHSEED": "1"}, "b": {"PYTHONHASHSEED": "2"}}
 
 
+@pytest.mark.heavy
 def test_a_clock_that_is_kept_and_decides_a_branch_is_blamed_where_it_is_read(tmp_path):
     case = Case(
         tmp_path,
@@ -64,6 +65,7 @@ def test_a_clock_read_in_the_branch_itself_blames_the_branch(tmp_path):
     assert any("self.x += 1" in told for told in found.evidence)
 
 
+@pytest.mark.heavy
 def test_a_deadline_loop_is_blamed_at_the_loop_that_reads_the_clock(tmp_path):
     case = Case(
         tmp_path,
@@ -306,6 +308,7 @@ def main(run):
 """
 
 
+@pytest.mark.heavy
 def test_a_declared_state_that_is_a_copy_is_followed_into_the_object_that_it_was_read_from(
     tmp_path,
 ):
@@ -322,6 +325,7 @@ def test_the_hidden_attribute_is_the_reason_when_the_window_opens_after_it(tmp_p
     assert found.untracked == ("object:box.skill",)
 
 
+@pytest.mark.heavy
 def test_a_long_window_is_searched_with_few_executions(tmp_path):
     case = Case(
         tmp_path,

@@ -67,6 +67,7 @@ def test_a_checkpoint_that_holds_everything_resumes_the_same(
     [("rng", "rng"), ("total", "variable total")],
     ids=["generator", "variable"],
 )
+@pytest.mark.sample(1)
 def test_the_field_that_is_missing_is_named_and_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left_out: str, named: str
 ) -> None:

@@ -206,6 +206,7 @@ def test_what_began_where_no_state_was_written_is_not_guessed(tmp_path: Path) ->
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_other_seeds_are_other_inputs(market: tuple[Path, Path, int], tmp_path: Path) -> None:
     a, _, _ = market
     program = write(tmp_path, NAMES)
@@ -270,6 +271,7 @@ def test_any_flipped_byte_and_any_cut_is_refused(
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_forged_document_is_refused_whatever_is_missing(
     market: tuple[Path, Path, int], tmp_path: Path
 ) -> None:

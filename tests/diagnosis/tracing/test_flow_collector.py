@@ -7,6 +7,7 @@ import sys
 import pytest
 from traced_programs import SHORT, are_line_events_on, in_thread, long_loops, nested_calls, trace_of
 
+from tiers import sampled
 from twice.diagnosis.tracing import flow_collector
 from twice.diagnosis.tracing.flow_collector import FlowCollector, FlowLane
 from twice.diagnosis.tracing.trace import FlowPlan, Lane
@@ -65,7 +66,12 @@ def counting_positions():
     return lambda: next(count).to_bytes(8, "little")
 
 
-@pytest.mark.parametrize("window", [*SHORT, long_loops], ids=lambda window: window.__name__)
+@pytest.mark.parametrize(
+    "window",
+    sampled(
+        [*SHORT, long_loops], [each.__name__ for each in SHORT], name=lambda window: window.__name__
+    ),
+)
 @pytest.mark.parametrize("has_streams", [False, True])
 def test_a_flow_is_what_a_plain_collector_writes_down(monkeypatch, window, has_streams):
     window()

@@ -76,6 +76,7 @@ def test_an_order_that_changes_the_result_is_named_by_its_lines(
     assert "next: twice explore " in found.to_text()
 
 
+@pytest.mark.heavy
 def test_tasks_that_share_nothing_stay_the_same_in_every_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -76,6 +76,7 @@ def test_a_program_that_prints_a_measured_time_is_varied_without_that_line(tmp_p
     ],
     ids=["seeded by twice", "seeded by itself", "its own"],
 )  # fmt: skip
+@pytest.mark.sample(1)
 def test_global_generators_that_twice_alone_seeds_are_a_factor(
     tmp_path: Path, source: str, result: str, reason: str
 ) -> None:

@@ -216,7 +216,7 @@ MACHINE = (
 )  # fmt: skip
 """Factors that a machine may lack: another locale, a second processor, vector extensions."""
 
-SAMPLE = {"hash seed", "listing order", "threads", "time zone"}
+SAMPLE = {"hash seed", "time zone"}
 """None of the factors whose programs differ only where the processor has other instructions to offer, or is idle."""
 
 INSENSITIVE = {
@@ -476,6 +476,7 @@ def test_what_was_asked_for_and_acts_on_nothing_is_not_passed(here: Path) -> Non
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_difference_that_does_not_come_again_is_blamed_on_nothing(here: Path) -> None:
     ours, theirs = os.openpty()
     os.write(
@@ -521,6 +522,7 @@ def test_the_list_names_every_factor(here: Path) -> None:
 @pytest.mark.integration
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="tiers are Linux's")
 @pytest.mark.parametrize("without", sampled(["world", "world,refusal"], {"world"}))
+@pytest.mark.heavy
 def test_without_a_copy_of_the_files_what_python_writes_goes_to_a_private_folder(
     tmp_path: Path, without: str
 ) -> None:

@@ -74,6 +74,7 @@ def _blind_below_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("source", REPEATED)
+@pytest.mark.sample(4)
 def test_what_runs_again_in_a_world_is_no_escape(
     source: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,6 +96,7 @@ def test_an_escape_is_named_at_once_and_refused_in_replay_though_it_is_caught(
 @pytest.mark.integration
 @pytest.mark.usefixtures("_blind_below_python")
 @pytest.mark.parametrize("source", REPEATED)
+@pytest.mark.sample(4)
 def test_without_a_supervisor_files_and_processes_are_escapes_too(
     source: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,6 +133,7 @@ def assert_named_and_refused(
 @pytest.mark.usefixtures("_blind_below_python")
 @pytest.mark.parametrize("source", ["network.listen", "files.sqlite3", "process.fork"])
 @pytest.mark.parametrize("by", ["name", "family"])
+@pytest.mark.sample(3)
 def test_what_was_allowed_by_name_passes_and_is_shown(
     source: str, by: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -90,6 +90,7 @@ def main(run):
 @pytest.mark.parametrize(
     "program", [THREADS, TASKS, NURSERY, JOBS], ids=["threads", "tasks", "nursery", "jobs"]
 )
+@pytest.mark.sample(2)
 def test_what_each_actor_read_is_served_to_it_again(tmp_path: Path, program: str) -> None:
     statement = verified(tmp_path, program)
 
@@ -99,6 +100,7 @@ def test_what_each_actor_read_is_served_to_it_again(tmp_path: Path, program: str
 @pytest.mark.parametrize(
     "program", [THREADS, TASKS, NURSERY, JOBS], ids=["threads", "tasks", "nursery", "jobs"]
 )
+@pytest.mark.sample(2)
 def test_actors_keep_their_keys_when_a_run_begins_at_a_snapshot(
     tmp_path: Path, program: str
 ) -> None:

@@ -135,6 +135,7 @@ class Slow(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sample(4)
 def test_answers_come_as_they_came(tmp_path: Path, name: str) -> None:
     with serving(handler=Slow) as server:
         (tmp_path / "program.py").write_text(PROGRAMS[name].replace("PORT", str(server.port)))

@@ -50,6 +50,7 @@ def as_it_was(here: Path) -> tuple[int, float, list[str], list[str]]:
 
 
 @pytest.mark.parametrize("way", CHANGES)
+@pytest.mark.sample(3)
 def test_a_change_by_a_door_of_its_own_happens_once(
     tmp_path: Path, recorded_here: Callable[[str], Path], way: str
 ) -> None:

@@ -45,6 +45,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.sample(3)
 def test_a_listing_is_served_from_the_record(tmp_path: Path, folder: Path, way: str) -> None:
     with recorded(tmp_path, PROGRAM.format(way=WAYS[way])) as record:
         path = record.path
@@ -55,6 +56,7 @@ def test_a_listing_is_served_from_the_record(tmp_path: Path, folder: Path, way: 
 
 
 @pytest.mark.parametrize("way", [*WAYS, "rglob"])
+@pytest.mark.sample(3)
 def test_a_name_that_is_no_text_is_given_as_it_was(tmp_path: Path, folder: Path, way: str) -> None:
     ways = {**WAYS, "rglob": "[str(path) for path in FOLDER.rglob('*')]"}
     source = PROGRAM.replace("seen.append({way})", "seen.append(shown({way}))").format(

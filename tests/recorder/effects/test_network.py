@@ -87,6 +87,7 @@ def test_the_body_that_came_in_is_the_one_that_is_given(tmp_path: Path) -> None:
     ],
     ids=["path", "body", "header"],
 )
+@pytest.mark.sample(1)
 def test_another_request_is_a_divergence_at_that_request(
     tmp_path: Path, old: str, new: str
 ) -> None:
@@ -225,6 +226,7 @@ def test_an_event_loop_is_given_every_reply_at_its_connection(
     replayed_alone(tmp_path, ASYNC.replace("CA", ca), context=context)
 
 
+@pytest.mark.heavy
 def test_threads_that_share_a_connection_are_replayed(tmp_path: Path) -> None:
     source = """
         import socket, threading
@@ -272,6 +274,7 @@ def test_a_datagram_is_recorded_with_who_sent_it(tmp_path: Path) -> None:
     assert verify(tmp_path / "a.twice").result == "PASS"
 
 
+@pytest.mark.heavy
 def test_messages_of_a_stream_are_bytes_and_nothing_more(tmp_path: Path) -> None:
     source = """
         import socket
@@ -303,6 +306,7 @@ def test_messages_with_room_for_attachments_are_refused(tmp_path: Path, call: st
         recorded(tmp_path, source.replace("PORT", str(server.port)))
 
 
+@pytest.mark.heavy
 def test_waiting_with_select_works_on_a_connection_that_is_none(tmp_path: Path) -> None:
     source = """
         import select, selectors, socket

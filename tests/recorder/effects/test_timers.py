@@ -27,6 +27,7 @@ SAMPLE = {
 
 
 @pytest.mark.parametrize("program", sampled(PROGRAMS, SAMPLE, name=lambda path: path.stem))
+@pytest.mark.sample(3)
 def test_timers_fire_in_the_recorded_order(program: Path, tmp_path: Path) -> None:
     (tmp_path / program.name).write_bytes(program.read_bytes())
     done = cli("record", program.name, "--seed", 1, "-o", "a.twice", cwd=tmp_path)

@@ -57,7 +57,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(PROGRAMS, {"descriptor", "recursion", "stack"}))
+@pytest.mark.parametrize("name", sampled(PROGRAMS, {"recursion"}))
 def test_a_program_that_looks_at_its_process_replays(name: str, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAMS[name]))
     made = cli("record", "program.py", "--seed", 1, "-o", "a.twice", cwd=tmp_path)
@@ -70,7 +70,7 @@ def test_a_program_that_looks_at_its_process_replays(name: str, tmp_path: Path) 
         assert made.stdout == plain.stdout
 
 
-@pytest.mark.parametrize("held", sampled([5, 20, 21, 30, 44, 47], {"5", "44"}))
+@pytest.mark.parametrize("held", sampled([5, 20, 21, 30, 44, 47], {"44"}))
 def test_what_the_caller_holds_open_does_not_show(held: int, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAMS["descriptor"])
     cli("record", "program.py", "--seed", 1, "-o", "a.twice", cwd=tmp_path)

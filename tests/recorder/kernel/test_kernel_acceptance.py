@@ -278,6 +278,7 @@ def main(run):
 """
 
 
+@pytest.mark.heavy
 def test_9_a_timer_s_signal_may_interrupt_a_native_open_and_none_is_lost_or_made_twice(
     tmp_path: Path,
 ) -> None:

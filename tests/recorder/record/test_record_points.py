@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from record_samples import NO_CHAIN, closed_record, short, write_points
 
@@ -39,7 +39,6 @@ CUTS = st.sets(st.integers(0, 30))
 
 
 @given(STATES, STATES, st.lists(st.just(b"same"), max_size=20), CUTS, CUTS)
-@settings(max_examples=150, deadline=None)
 def test_it_is_the_first_point_that_a_walk_would_find(
     tmp_path_factory: pytest.TempPathFactory,
     a: list[bytes],

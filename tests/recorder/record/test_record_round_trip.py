@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from record_samples import ENDING, IDENTITY, NO_CHAIN, RUN_ID, closed_record, short
 
@@ -37,7 +37,6 @@ LAYOUTS = [[], ["a"], ["b", "a", "größe"]]
 
 
 @given(st.lists(POINT | FRAME | BLOB | SNAPSHOT | FLUSH, max_size=60))
-@settings(max_examples=150, deadline=None)
 def test_everything_written_is_read_back_in_order(steps: list[tuple]) -> None:
     points, frames, blobs, snapshots = [], [], {}, []
     with tempfile.TemporaryDirectory() as folder:

@@ -46,6 +46,7 @@ def read(costed: Path) -> Mapping[str, MeasuredRun]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("rule", SWITCHED, ids=[rule.name for rule in SWITCHED])
+@pytest.mark.sample(3)
 def test_a_rule_that_is_off_is_read_back_as_off(
     rule: CostRule, read: Mapping[str, MeasuredRun]
 ) -> None:

@@ -58,6 +58,7 @@ def test_options_in_settings_do_not_choose_what_is_run(project: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_settings_above_the_project_and_of_the_machine_do_not_count(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +89,7 @@ def test_settings_above_the_project_and_of_the_machine_do_not_count(
         ),
     ],
 )
+@pytest.mark.sample(2)
 def test_what_was_left_out_is_named(
     project: Path, files: dict[str, str], left_out: set[str]
 ) -> None:
@@ -95,6 +97,7 @@ def test_what_was_left_out_is_named(
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_what_was_skipped_is_named(project: Path) -> None:
     marked = f"import pytest\n\n\n@pytest.mark.skip\n{LAWS}\n\n@pytest.mark.xfail\ndef test_x():\n    assert 0\n"
 
@@ -112,6 +115,7 @@ def test_a_suite_that_cannot_be_collected_has_failed(project: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_kept_counterexample_that_no_test_asks_for_is_named(project: Path) -> None:
     folder = project / "tests" / "examples"
     counterexamples.keep(

@@ -202,6 +202,7 @@ def test_garbage_gets_one_answer_each_and_the_session_goes_on(tmp_path: Path) ->
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_a_client_that_reads_nothing_does_not_keep_the_server_from_ending() -> None:
     with spoken() as process:
         say(process, request(1, "initialize", GREETING))

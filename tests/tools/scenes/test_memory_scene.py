@@ -161,7 +161,6 @@ def mutated(document: Any, path: list[int], value: Any) -> Any:
     return copy
 
 
-@settings(max_examples=200)
 @given(
     st.lists(st.integers(0, 40), min_size=1, max_size=7),
     st.sampled_from([None, 0, -1, 2**62, 1.5, "", "Box", b"", b"1234", [], {}, ["meshes", "Nix"]]),

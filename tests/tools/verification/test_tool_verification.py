@@ -143,6 +143,7 @@ alone = Registry([hanging], "alone")
 
 
 @pytest.mark.integration
+@pytest.mark.heavy
 def test_each_tool_that_is_odd_gets_its_verdict(tmp_path: Path) -> None:
     """Several processes: a hash seed is read at their start, and one tool ends its own."""
     (tmp_path / "odd.py").write_text(ODD)

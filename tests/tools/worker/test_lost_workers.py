@@ -39,6 +39,7 @@ def kill_in(places: tuple[str, ...], out: Path) -> None:
 
 
 @pytest.mark.integration  # what dies is a process
+@pytest.mark.heavy
 def test_what_is_said_of_the_state_is_so_wherever_the_worker_died(tmp_path: Path) -> None:
     kill_in(("idle", "changed", "verify", "state"), tmp_path / "a.twice")
 
@@ -67,6 +68,7 @@ def test_what_a_client_was_told_survives_a_worker(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("tells", [False, True])
+@pytest.mark.sample(1)
 def test_a_tool_that_never_returns_is_stopped_whatever_it_tells(
     tells: bool, tmp_path: Path
 ) -> None:
@@ -101,6 +103,7 @@ def test_what_cannot_be_shown_is_not_known(registry: str, tmp_path: Path) -> Non
 
 @pytest.mark.integration
 @pytest.mark.parametrize(("tool", "how"), [("drift", "another state"), ("once", "not come back")])
+@pytest.mark.sample(1)
 def test_a_successor_that_cannot_get_there_ends_the_session(
     tool: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
