@@ -153,6 +153,12 @@ def encode_index(rows: bytes | bytearray) -> bytes:
     return Head(0, len(rows) // ROW_BYTES, Kind.INDEX).pack() + rows
 
 
+def is_index(payload: bytes) -> bool:
+    """Return whether a payload is the one of its rows; they are large, and nothing is copied."""
+    blocks, rest = divmod(len(payload) - HEAD_BYTES, ROW_BYTES)
+    return not rest and payload.startswith(Head(0, blocks, Kind.INDEX).pack())
+
+
 class Trailer(NamedTuple):
     """The last 64 bytes of a closed record, without their checksum."""
 

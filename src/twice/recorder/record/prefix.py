@@ -109,11 +109,16 @@ def _add_block(prefix: Prefix, block: StoredBlock, visit: Visit | None) -> str |
 
 def _close(data: ByteSource, chain: Chain, prefix: Prefix, index: StoredBlock) -> Prefix:
     """Judge the index and the trailer after it."""
-    trailer = layout.Trailer(prefix.end, index.end + layout.TRAILER_BYTES, prefix.blocks).pack()
     if not prefix.ended:
         return prefix.stop("an index stands before the ending", damaged=True)
     if index.header.flags or index.payload != layout.encode_index(prefix.rows):
         return prefix.stop("the index does not say what the blocks say", damaged=True)
+    return _judge_trailer(data, chain, prefix, index)
+
+
+def _judge_trailer(data: ByteSource, chain: Chain, prefix: Prefix, index: StoredBlock) -> Prefix:
+    """Judge what stands behind the index."""
+    trailer = layout.Trailer(prefix.end, index.end + layout.TRAILER_BYTES, prefix.blocks).pack()
     found = bytes(data[index.end : index.end + layout.TRAILER_BYTES + 1])
     if found == trailer + chain.link(index.checksum, trailer):
         return prefix
@@ -159,18 +164,17 @@ def read_closed(data: ByteSource, chain: Chain) -> Prefix | None:
     ):
         return None
     index = find_block(data, trailer.index_offset)
-    if isinstance(index, str) or index.header.kind != Kind.INDEX:
+    if isinstance(index, str) or index.header.kind != Kind.INDEX or index.header.flags:
         return None
     rows = index.payload[layout.HEAD_BYTES :]
-    if (
-        len(rows) < 2 * layout.ROW_BYTES or len(rows) % layout.ROW_BYTES
-    ):  # of an identity and an ending at least
+    # Those of an identity and an ending at least.
+    if len(rows) < 2 * layout.ROW_BYTES or not layout.is_index(index.payload):
         return None
     offset, kind = layout.unpack_row(rows, len(rows) // layout.ROW_BYTES - 1)
-    if not layout.HEADER_BYTES <= offset < trailer.index_offset:
+    if kind != Kind.ENDING or not layout.HEADER_BYTES <= offset < trailer.index_offset:
         return None
     last = bytes(data[offset + 16 : offset + layout.BLOCK_HEADER_BYTES])
     if not index.follows(chain, last):
         return None
-    prefix = Prefix(trailer.index_offset, last, rows, ended=kind == Kind.ENDING)
-    return None if _close(data, chain, prefix, index).tear else prefix
+    prefix = Prefix(trailer.index_offset, last, rows, ended=True)
+    return None if _judge_trailer(data, chain, prefix, index).tear else prefix
