@@ -12,6 +12,7 @@ measurement of the machine. A test that must see either, or a fresh interpreter,
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import gc
 import hashlib
@@ -26,6 +27,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -389,6 +391,11 @@ def _become(told: int, stdin: int, stdout: int, stderr: int, *line: int) -> None
         code = 1
     else:
         code = 0
+    if not line:  # a command line: nothing of a user's program is left to be taken down
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(code)
     sys.exit(code)  # the interpreter's own way out, from below the frames of the server
 
 
