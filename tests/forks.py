@@ -31,16 +31,22 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twice.recorder.environment import fingerprint, probes
 from twice.recorder.environment.libraries import load_numpy
 from twice.worker import process
 
+if TYPE_CHECKING:
+    import click
+
 FORKED = ("twice.recorder", "twice.replayer", "twice.testing")
 """Modules of sessions that may be forks; ``twice.diagnosis`` looks for what depends on addresses."""
-COMMANDS = ("branch", "check", "diagnose", "record", "replay", "show", "spec", "vary", "verify")
-"""Commands that a server of command lines has loaded."""
+COMMANDS = (
+    "asset", "branch", "check", "cost", "diagnose", "gate", "ls", "record", "replay", "rerun", "show", "spec", "sweep",
+    "vary", "verify",
+)  # fmt: skip
+"""Commands that a server of command lines has loaded, with their actions."""
 READ_AT_START = (
     "PYTHON", "OMP_", "GOMP_", "KMP_", "OPENBLAS", "MKL_", "NUMEXPR", "VECLIB", "BLIS", "GLIBC_", "MALLOC_", "LD_",
     "LANG", "LC_", "NPY_", "ATEN_", "TZ", "COVERAGE",
@@ -268,13 +274,11 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
     listener.bind(_address(folder, digest))
     listener.listen(64)
     if kind == "cli":
-        import click
-
         from twice.cli.group import main_group
 
         group = main_group()
         for name in COMMANDS:
-            group.get_command(click.Context(group), name)
+            _load_actions(group, name)
         process.starter = Forks(folder, controller).start
     else:
         for module in FORKED:
@@ -317,6 +321,15 @@ def serve(folder: Path, controller: int, kind: str, digest: str, ready: int) -> 
                 client.send(str(fork).encode())
     for fork in running:
         os.kill(fork, signal.SIGKILL)
+
+
+def _load_actions(group: click.Group, name: str) -> None:
+    import click
+
+    command = group.get_command(click.Context(group), name)
+    if isinstance(command, click.Group):
+        for action in command.list_commands(click.Context(command)):
+            _load_actions(command, action)
 
 
 def _run_probes_once() -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "specification" / "gate"))
 
 from gatesystems import build, laid, locked
 
+from programs import cli
 from twice.specification.location import FOLDER
 
 
@@ -24,11 +24,7 @@ def gate(project: Path, *options: str, hash_seed: str = "0") -> subprocess.Compl
 
 
 def twice(project: Path, *options: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "PYTHONHASHSEED": hash_seed}
-    return subprocess.run(
-        [sys.executable, "-m", "twice", *options],
-        cwd=project, env=environ, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return cli(*options, cwd=project, env={"PYTHONHASHSEED": hash_seed})
 
 
 @pytest.fixture(scope="module")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from programs import cli
 from twice.specification.location import FOLDER
 
 SWARM = Path(__file__).parents[2] / "examples" / "swarm.py"
@@ -33,15 +31,7 @@ class Project:
         shutil.copy(SWARM, folder / "swarm.py")
 
     def twice(self, *words: str, code: int = 0) -> str:
-        ran = subprocess.run(
-            [sys.executable, "-m", "twice", *words],
-            cwd=self.folder,
-            env={**os.environ, "COLUMNS": "200"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        ran = cli(*words, cwd=self.folder, env={"COLUMNS": "200"})
         assert ran.returncode == code, (words, ran.stdout, ran.stderr)
         assert code != 2 or ran.stdout == "", (words, ran.stdout, ran.stderr)
         return ran.stderr if code == 2 else ran.stdout
