@@ -15,6 +15,7 @@ from dataclasses import field
 from twice.foundation.dataclass import dataclass
 from twice.recorder.record import layout
 from twice.recorder.record.layout import ByteSource, Chain, Kind, StoredBlock, find_block
+from twice.recorder.record.object_store import AHEAD_BYTES
 
 Progress = Callable[[int, int], None]
 Visit = Callable[[StoredBlock], None]
@@ -163,6 +164,8 @@ def read_closed(data: ByteSource, chain: Chain) -> Prefix | None:
         or not layout.HEADER_BYTES < trailer.index_offset < len(data) - layout.TRAILER_BYTES
     ):
         return None
+    if len(data) - trailer.index_offset <= AHEAD_BYTES:
+        data[trailer.index_offset :]  # of an object, one request for header and payload
     index = find_block(data, trailer.index_offset)
     if isinstance(index, str) or index.header.kind != Kind.INDEX or index.header.flags:
         return None
