@@ -1,5 +1,6 @@
 /** What happened in the tick: inputs, reads of the world, printed text, compare-points. */
 import { code, cut, fill, h, lines, note, section, table, tag } from "./dom.js";
+import { namePlace, showLines } from "./place.js";
 import { problem } from "./status.js";
 import { commas, nameTick, pluralize, printableLines } from "./text.js";
 import { any, Part, view } from "./view.js";
@@ -29,6 +30,7 @@ function toParts(moment, isPair) {
   if (moment.end) return [name, note(moment.end)];
   if (moment.error) return [name, problem(moment.error)];
   const { omitted = {} } = moment;
+  const isLocated = moment.effects.some(({ place }) => place !== undefined);
   const part = (title, rows, rest, noun, names = null) => [
     h(isPair ? "h4" : "h3", {}, title),
     !rows.length ? note("none") : names ? table(title, names, rows) : rows,
@@ -38,7 +40,9 @@ function toParts(moment, isPair) {
   return [
     name,
     part("Inputs", moment.inputs.map(toInput), omitted.inputs, "more input", ["name", "value"]),
-    part("Reads of the world", moment.effects.map(toRead), omitted.effects, "more read", READ),
+    part("Reads of the world", moment.effects.map(toRead), omitted.effects, "more read", isLocated ? [...READ, "line"] : READ),
+    moment.effects.length > 0 && !isLocated && note("The exact state comes with the line of each read."),
+    moment.unlocated && problem(moment.unlocated),
     part("Printed", printed, omitted.printed, "more line"),
     part("Compare-points", moment.compare_points.map(toPoint), omitted.compare_points, "more compare-point"),
   ];
@@ -46,9 +50,15 @@ function toParts(moment, isPair) {
 
 const toInput = ({ name, text, substituted }) => [[name, substituted && tag("substituted", "unsure")], cut(text)];
 
-function toRead({ operation, arguments_text: given, strict, text, actor }) {
+function toRead({ operation, arguments_text: given, strict, text, actor, place }) {
   const call = cut(given === undefined ? operation : `${operation}(${given})`);
-  return [[call, !strict && tag("not compared")], cut(text), actor];
+  const cells = [[call, !strict && tag("not compared")], cut(text), actor];
+  return place === undefined ? cells : [...cells, toPlace(place)];
+}
+
+/** Show the line that made a read; there is none of the user's where a library acted by itself. */
+function toPlace(place) {
+  return place ? h("details", {}, h("summary", {}, namePlace(place)), showLines(place)) : "none of yours";
 }
 
 function toPrinted([stream, text]) {
