@@ -107,11 +107,12 @@ class LocatedReads(_LocatedActor, RecordedSource):
         # Frames that follow the tick's last point are before the next one.
         last = points[-1] + 1 if points else None
         for frame in record.reader.frames((STRICT, LENIENT), last_point=last):
-            who = {"actor": actors.get(frame.actor, MAIN), "strict": frame.kind == STRICT}
+            actor, is_strict = actors.get(frame.actor, MAIN), frame.kind == STRICT
+            who = {"actor": actor, "strict": is_strict}
             for number, value in unpack(frame.payload):
-                question: _Question = (who["actor"], 0 if who["strict"] else number, b"")
-                if not who["strict"] and number in FACTS:
-                    question = _ask(who["actor"], number, value[0])  # type: ignore[index]
+                question: _Question = (actor, 0 if is_strict else number, b"")
+                if not is_strict and number in FACTS:
+                    question = _ask(actor, number, value[0])  # type: ignore[index]
                     self._recorded.setdefault(number, []).append(question)
                 if frame.tick == tick and (most is None or len(self.reads) < most):
                     self._wanted[question, made[question]] = len(self.reads)
