@@ -30,7 +30,6 @@ function toParts(moment, isPair) {
   if (moment.end) return [name, note(moment.end)];
   if (moment.error) return [name, problem(moment.error)];
   const { omitted = {} } = moment;
-  const isLocated = moment.effects.some(({ place }) => place !== undefined);
   const part = (title, rows, rest, noun, names = null) => [
     h(isPair ? "h4" : "h3", {}, title),
     !rows.length ? note("none") : names ? table(title, names, rows) : rows,
@@ -40,8 +39,8 @@ function toParts(moment, isPair) {
   return [
     name,
     part("Inputs", moment.inputs.map(toInput), omitted.inputs, "more input", ["name", "value"]),
-    part("Reads of the world", moment.effects.map(toRead), omitted.effects, "more read", isLocated ? [...READ, "line"] : READ),
-    moment.effects.length > 0 && !isLocated && note("The exact state comes with the line of each read."),
+    part("Reads of the world", moment.effects.map(toRead), omitted.effects, "more read", READ),
+    moment.effects.some(({ place }) => place === undefined) && note("The exact state comes with the line of each read."),
     moment.unlocated && problem(moment.unlocated),
     part("Printed", printed, omitted.printed, "more line"),
     part("Compare-points", moment.compare_points.map(toPoint), omitted.compare_points, "more compare-point"),
@@ -52,13 +51,13 @@ const toInput = ({ name, text, substituted }) => [[name, substituted && tag("sub
 
 function toRead({ operation, arguments_text: given, strict, text, actor, place }) {
   const call = cut(given === undefined ? operation : `${operation}(${given})`);
-  const cells = [[call, !strict && tag("not compared")], cut(text), actor];
-  return place === undefined ? cells : [...cells, toPlace(place)];
+  return [[call, !strict && tag("not compared"), toPlace(place)], cut(text), actor];
 }
 
 /** Show the line that made a read; there is none of the user's where a library acted by itself. */
 function toPlace(place) {
-  return place ? h("details", {}, h("summary", {}, namePlace(place)), showLines(place)) : "none of yours";
+  if (!place) return place === null && note("no line of yours");
+  return h("details", {}, h("summary", {}, namePlace(place)), showLines(place));
 }
 
 function toPrinted([stream, text]) {
