@@ -142,6 +142,7 @@ def test_the_lines_of_reads_come_with_the_exact_state(page: Page, tmp_path: Path
         expect(journal).to_contain_text("program.py:5 in look", timeout=EXECUTES_MS)
         journal.locator("summary", has_text="program.py:5").click()
         expect(journal.locator(".lit")).to_contain_text("# <b>the clock</b>")
+        assert page.locator(".problem").count() == 0
 
 
 def tab_to(page: Page, name: str) -> None:
