@@ -112,7 +112,7 @@ class LocatedReads(_LocatedActor, RecordedSource):
             for number, value in unpack(frame.payload):
                 question: _Question = (actor, 0 if is_strict else number, b"")
                 if not is_strict and number in FACTS:
-                    question = _ask(actor, number, value[0])  # type: ignore[index]
+                    question = _build_question(actor, number, value[0])  # type: ignore[index]
                     self._recorded.setdefault(number, []).append(question)
                 if frame.tick == tick and (most is None or len(self.reads) < most):
                     self._wanted[question, made[question]] = len(self.reads)
@@ -126,12 +126,12 @@ class LocatedReads(_LocatedActor, RecordedSource):
 
     def fact(self, op: Op, arguments: object, live: Live, *, needed: bool) -> object:
         """Serve the answer to these arguments, and note the line."""
-        self.note(_ask(_find_owner(), op.number, arguments))
+        self.note(_build_question(_find_owner(), op.number, arguments))
         return super().fact(op, arguments, live, needed=needed)
 
     def claim(self, op: Op, arguments: object, value: object) -> None:
         """Refuse a value that differs from the recorded one, and note the line."""
-        self.note(_ask(_find_owner(), op.number, arguments))
+        self.note(_build_question(_find_owner(), op.number, arguments))
         super().claim(op, arguments, value)
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
@@ -157,7 +157,7 @@ class LocatedReads(_LocatedActor, RecordedSource):
             self.reads[index]["place"] = (code.co_filename, frame.f_lineno, code.co_qualname)
 
 
-def _ask(actor: str, number: int, arguments: object) -> _Question:
+def _build_question(actor: str, number: int, arguments: object) -> _Question:
     # A record has facts of a connection under the name of the connection, which is in the arguments too.
     return "" if number == ABOUT.number else actor, number, encode(arguments)
 
