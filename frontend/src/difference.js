@@ -1,9 +1,10 @@
 /** Where two runs part: the first difference, from the records alone; the line, by executing both programs. */
 import { get, latest, post } from "./api.js";
-import { button, code, cut, fill, h, lines, nextCommands, note, section, table } from "./dom.js";
+import { button, code, cut, fill, h, nextCommands, note, section, table } from "./dom.js";
 import { makeExecution } from "./execution.js";
+import { namePlace, showLines } from "./place.js";
 import { announce, problem } from "./status.js";
-import { nameTick, printableLines } from "./text.js";
+import { nameTick } from "./text.js";
 import { any, Part, view } from "./view.js";
 
 const BACK = 10;
@@ -70,19 +71,15 @@ function toVerdict({ result, inputs, channels, lines: operations, fields, caveat
   ];
 }
 
-function toOperation({ file, line, function: where, operation, name, a, b, excerpt }, names) {
-  const rows = excerpt.length ? excerpt : [[line, operation]];
-  const toRow = ([number, text]) =>
-    h("span", { class: number === line ? "row lit" : "row" }, h("span", { class: "number" }, number), toText(text));
+function toOperation({ name, a, b, ...place }, names) {
   const toValue = (value, at) =>
     h("div", {}, h("b", {}, [name, names[at]].filter(Boolean).join(" in ")), code(cut(String(value))));
   return h("div", {},
-    h("p", {}, code(`${file}:${line}`), " in ", code(where)),
-    lines(`lines of ${file}`, rows.map(toRow)),
+    h("p", {}, namePlace(place)),
+    showLines(place),
     h("div", { class: "values" }, [a, b].map(toValue)));
 }
 
 const toField = ({ path, what, a, b }) => [path ?? what, cut(String(a)), cut(String(b))];
-const toText = (text) => document.createTextNode(printableLines(text));
 
 customElements.define("twice-difference", Difference);

@@ -1,5 +1,6 @@
 /** What happened in the tick: inputs, reads of the world, printed text, compare-points. */
 import { code, cut, fill, h, lines, note, section, table, tag } from "./dom.js";
+import { namePlace, showLines } from "./place.js";
 import { problem } from "./status.js";
 import { commas, nameTick, pluralize, printableLines } from "./text.js";
 import { any, Part, view } from "./view.js";
@@ -39,6 +40,8 @@ function toParts(moment, isPair) {
     name,
     part("Inputs", moment.inputs.map(toInput), omitted.inputs, "more input", ["name", "value"]),
     part("Reads of the world", moment.effects.map(toRead), omitted.effects, "more read", READ),
+    moment.effects.some(({ place }) => place === undefined) && note("The exact state comes with the line of each read."),
+    moment.unlocated && problem(moment.unlocated),
     part("Printed", printed, omitted.printed, "more line"),
     part("Compare-points", moment.compare_points.map(toPoint), omitted.compare_points, "more compare-point"),
   ];
@@ -46,9 +49,15 @@ function toParts(moment, isPair) {
 
 const toInput = ({ name, text, substituted }) => [[name, substituted && tag("substituted", "unsure")], cut(text)];
 
-function toRead({ operation, arguments_text: given, strict, text, actor }) {
+function toRead({ operation, arguments_text: given, strict, text, actor, place }) {
   const call = cut(given === undefined ? operation : `${operation}(${given})`);
-  return [[call, !strict && tag("not compared")], cut(text), actor];
+  return [[call, !strict && tag("not compared"), toPlace(place)], cut(text), actor];
+}
+
+/** Show the line that made a read; there is none of the user's where a library acted by itself. */
+function toPlace(place) {
+  if (!place) return place === null && note("no line of yours");
+  return h("details", {}, h("summary", {}, namePlace(place)), showLines(place));
 }
 
 function toPrinted([stream, text]) {

@@ -22,16 +22,34 @@ export function followMoments() {
   load();
 }
 
-/** Execute the shown programs up to the tick, and show their exact state instead of the nearest snapshot's. */
+/**
+ * Execute the shown programs up to the tick, and show their exact state instead of the nearest snapshot's.
+ *
+ * Then execute them through it, for the line of each read. A program that leaves its record there still shows its state.
+ */
 export async function replay() {
   const { tick, shown } = view;
   for (const run of shown) {
     const moment = await ask(run, tick);
     if (moment.end || moment.error) continue;
     const found = await post("replay", { run, tick: Math.max(tick, 0) }, parseValues);
-    keep(run, tick, { ...moment, snapshot: { ...found, number: null }, frames: found.frames, omitted: {} });
+    const omitted = { ...moment.omitted, values: 0 };
+    const exact = { ...moment, snapshot: { ...found, number: null }, frames: found.frames, omitted };
+    keep(run, tick, exact);
+    await load();
+    if (moment.effects.length) keep(run, tick, { ...exact, ...(await locate(run, tick, moment.effects)) });
   }
   await load();
+}
+
+/** Execute a program through a tick, and return its reads with the lines that made them. */
+async function locate(run, tick, effects) {
+  try {
+    const { lines } = await post("lines", { run, tick });
+    return { effects: effects.map((each, at) => ({ ...each, place: lines[at] })) };
+  } catch (unlocated) {
+    return { unlocated };
+  }
 }
 
 async function ask(run, tick, signal) {

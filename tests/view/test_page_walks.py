@@ -15,6 +15,8 @@ from browsers import CHROMIUM, launched, open_page, served
 from playwright.sync_api import Browser, Page, expect
 from shown_programs import KINDS, PARTING, ShownKind
 
+from programs import recorded
+
 pytestmark = [
     pytest.mark.heavy,
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt install chromium"),
@@ -117,6 +119,29 @@ def test_a_person_finds_a_difference_and_branches(page: Page, tmp_path: Path, na
         open_page(page, url)
         for step in STEPS:
             step(page, kind)
+        assert page.locator(".problem").count() == 0
+
+
+def test_the_lines_of_reads_come_with_the_exact_state(page: Page, tmp_path: Path) -> None:
+    source = """
+        import time
+
+        def look():
+            return time.time()  # <b>the clock</b>
+
+        def main(run):
+            seen = run.track("seen", [])
+            for tick in run.ticks(4):
+                seen.append(look())
+    """
+    with recorded(tmp_path, source) as record, served([record.path]) as url:
+        open_page(page, url)
+        journal = page.locator("twice-journal")
+        expect(journal).to_contain_text("The exact state comes with the line of each read.")
+        page.get_by_role("button", name="exact state: executes the program").click()
+        expect(journal).to_contain_text("program.py:5 in look", timeout=EXECUTES_MS)
+        journal.locator("summary", has_text="program.py:5").click()
+        expect(journal.locator(".lit")).to_contain_text("# <b>the clock</b>")
         assert page.locator(".problem").count() == 0
 
 

@@ -22,7 +22,12 @@ from twice.view.viewed_runs import ViewedRuns
 pytestmark = pytest.mark.integration  # a real run is shown
 
 STEPS = """
+    import time
+
     import numpy
+
+    def watch():
+        return time.monotonic()
 
     class Lamp:
         def __init__(self):
@@ -37,6 +42,7 @@ STEPS = """
         for tick in run.ticks(6):
             place["x"] += run.input("push", lambda: 2)
             lamp.level += 50
+            watch()
             if tick == 3:
                 print("</script><script>alert(1)</script>")
 """
@@ -142,6 +148,16 @@ def test_a_replay_gives_the_exact_state_and_a_picture(page: Page) -> None:
         assert picture.getpixel((2, 1)) == (50 * tick,) * 3
 
 
+def test_the_line_of_each_read_is_found(page: Page) -> None:
+    told = page.read("/api/lines", {"run": 0, "tick": 3})["lines"]
+
+    effects = page.read("/api/moment?run=0&tick=3")["effects"]
+    assert len(told) == len(effects)
+    (line,) = [each for each, read in zip(told, effects, strict=True) if read["strict"]]
+    assert (Path(line["file"]).name, line["function"]) == ("program.py", "watch")
+    assert dict(line["excerpt"])[line["line"]].strip() == "return time.monotonic()"
+
+
 def test_a_branch_is_a_run_beside_its_parent(page: Page) -> None:
     body = {"run": 0, "tick": 2, "inputs": {"push": "7"}, "onwards": False}
     made = page.read("/api/branch", body)["run"]
@@ -168,6 +184,8 @@ def test_a_branch_is_a_run_beside_its_parent(page: Page) -> None:
         ("/api/else", None, "question is 'else'"),
         ("/api/branch", {"run": 0}, "branch was asked for"),
         ("/api/branch", [], "branch was asked for"),
+        ("/api/lines", {"run": 0}, "lines was asked for"),
+        ("/api/lines", {"run": 0, "tick": 99}, "Tick 99"),
         ("/api/branch", {"run": 0, "tick": 2, "inputs": {"pull": "1"}}, "pull"),
         ("/api/remove", {}, "'remove' was asked for"),
     ],

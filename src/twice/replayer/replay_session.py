@@ -1,6 +1,6 @@
 """The read-only session: look around in a run, forwards and back, without changing anything.
 
-``start`` validates, ``step`` and ``seek`` move, ``state`` observes, ``end`` stops. Going forwards
+``start`` validates, ``step`` and ``seek`` move, ``state`` and ``effects`` observe, ``end`` stops. Going forwards
 executes the program in a process of its own, every point held against the record; going back starts
 again from the nearest snapshot. States that were looked at are remembered, so looking at one again
 executes nothing.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any
 
 from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
@@ -21,6 +22,7 @@ from twice.recorder.inputs import InputEvent
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.states import Migration
 from twice.replayer.branch_session import BranchingSession, decode_states
+from twice.replayer.located_reads import LocatedEffect
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import Start, job_for, restorable_snapshot, start_child
 from twice.worker.process import Worker
@@ -118,6 +120,26 @@ class ReplaySession(Closing):
         self._hang_up()  # to draw may move what the program goes on with
         return frames
 
+    def effects(self, tick: int | None = None, *, most: int | None = None) -> list[LocatedEffect]:
+        """Return reads of the world of a tick in the order of the record, each with the user's line that made it.
+
+        A record holds no lines, so this executes the program through that tick in a process of its own.
+
+        Args:
+            tick: -1 for construction; the current tick by default.
+            most: return no more than the first of them; None for all.
+
+        Raises:
+            RecordOutOfRange: E-RECORD-006. ReplayRefused: E-REPLAY-001, when the program leaves its record on the way.
+        """
+        self._require_open()
+        tick = self.tick if tick is None else tick
+        self._require(tick, first=-1)
+        if tick == self.record.ticks:
+            return []  # the end of the run has no body
+        child = self._begin(tick, until=tick + 1, lines_of=(tick, most))
+        return [*map(LocatedEffect.from_message, child.ask({"do": "effects"})["effects"])]
+
     def inputs(self) -> list[InputEvent]:
         """Return the inputs of the current tick, from the record."""
         return self.record.inputs(tick=self.tick)
@@ -142,19 +164,26 @@ class ReplaySession(Closing):
         """Return a process whose next tick is the current one."""
         if self._child is not None and self._child_tick == self.tick:
             return self._child
-        after = self.record.begins_after(self.tick)
         # A process cannot go back: an earlier tick is reached by a new one, from the nearest snapshot.
         if self._child is not None and self._child_tick < self.tick:
-            child = self._child
-            message = child.ask({"do": "go", "until": self.tick, "after": after})
-        else:
-            self._hang_up()
-            child = self._child = self._start(self.record)
-            number = restorable_snapshot(self.record, self.tick)
-            job = job_for(self.record, "replay", snapshot=number, until=self.tick, after=after)
-            message = child.ask(job)
-        if message["kind"] == "at" and message["tick"] == self.tick:
-            self._child_tick = self.tick
+            after = self.record.begins_after(self.tick)
+            ahead = {"do": "go", "until": self.tick, "after": after}
+            return self._arrive(self._child, ahead, self.tick)
+        return self._begin(self.tick, until=self.tick)
+
+    def _begin(self, tick: int, *, until: int, **fields: object) -> Worker:
+        """Return a new process that began at or before one tick, and stands before another."""
+        self._hang_up()
+        number, after = restorable_snapshot(self.record, tick), self.record.begins_after(until)
+        job = job_for(self.record, "replay", snapshot=number, until=until, after=after, **fields)
+        self._child = self._start(self.record)
+        return self._arrive(self._child, job, until)
+
+    def _arrive(self, child: Worker, request: Mapping[str, Any], tick: int) -> Worker:
+        """Let a process go on to a tick; E-REPLAY-001 where it does not get there."""
+        message = child.ask(request)
+        if message["kind"] == "at" and message["tick"] == tick:
+            self._child_tick = tick
             self.migrated = [*map(Migration.from_json, message["migrated"])]
             return child
         self._hang_up()  # the process has ended: another one gives the next state
@@ -167,10 +196,10 @@ class ReplaySession(Closing):
                 tick=message["tick"],
             )
         raise ReplayRefused(
-            f"The program ended before tick {self.tick}.",
+            f"The program ended before tick {tick}.",
             f"The record holds {pluralize(self.record.ticks, 'tick')}.",
             f"See: twice show {self.record.path}",
-            tick=self.tick,
+            tick=tick,
         )
 
     def _hang_up(self) -> None:
@@ -178,8 +207,8 @@ class ReplaySession(Closing):
             self._child.close()
             self._child = None
 
-    def _require(self, tick: int) -> None:
-        if not 0 <= tick <= self.record.ticks:
+    def _require(self, tick: int, first: int = 0) -> None:
+        if not first <= tick <= self.record.ticks:
             raise RecordOutOfRange(
                 f"Tick {tick} lies outside of {self.record.path}.",
                 f"It holds {self.record.ticks_held}; {self.record.ticks} is its end.",

@@ -1,8 +1,8 @@
 """Inside the process of a replay or branching session: stop before ticks and take commands.
 
 Commands are ``go`` (run until before a tick), ``state`` (canonical form of every component), ``frames`` (their
-pictures) and ``finish`` (run to the end). A read-only session never substitutes anything; a branching one gets
-its inputs with ``go``.
+pictures), ``effects`` (reads of one tick, with their lines) and ``finish`` (run to the end). A read-only session never
+substitutes anything; a branching one gets its inputs with ``go``.
 
 Invariant: while it waits, the program stands between two ticks.
 """
@@ -10,7 +10,7 @@ Invariant: while it waits, the program stands between two ticks.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -41,6 +41,7 @@ from twice.replayer.branch_prefix import (
     merge_manifests,
 )
 from twice.replayer.compare_sink import ComparingSink
+from twice.replayer.located_reads import LocatedReads
 from twice.replayer.outcome import Failure
 from twice.replayer.rebuild import rebuilt_session, resume_at
 from twice.replayer.replay_job import open_job_record
@@ -86,11 +87,9 @@ class CommandControl(Control):
             command = self._channel.receive()
             if command is None:
                 os._exit(0)  # the parent closed the line: skip the program's exit handlers
-            if command["do"] == "state":
-                self._channel.send({"kind": "state", "state": encode_states(session)})
-                continue
-            if command["do"] == "frames":
-                self._channel.send({"kind": "frames", "frames": draw_frames(session)})
+            asked = command["do"]
+            if asked in _ANSWERS:
+                self._channel.send({"kind": asked, asked: _ANSWERS[asked](session)})
                 continue
             self._until, self._after = command["until"], command.get("after", -1)
             if self._substitute is not None and command.get("inputs"):
@@ -117,11 +116,27 @@ def draw_frames(session: Session) -> dict[str, dict[str, object]]:
     return found
 
 
+def list_reads(session: Session) -> list[dict[str, Any]]:
+    """Return the reads of the job's tick, with the lines that made them so far."""
+    source = session.wiring.source
+    assert isinstance(source, LocatedReads), "only a job for the lines of a tick is asked for them"
+    return source.reads
+
+
+_ANSWERS: Mapping[str, Callable[[Session], object]] = {
+    "state": encode_states,
+    "frames": draw_frames,
+    "effects": list_reads,
+}
+
+
 def replay_here(job: Mapping[str, Any], channel: Channel) -> None:
     """Serve one read-only session."""
     with open_job_record(job) as record:
         watch = VerificationMonitor(channel, record, snapshot=job["snapshot"])
         source = RecordedSource(record, watch.effect_differs)
+        if "lines_of" in job:
+            source = LocatedReads(record, watch.effect_differs, *job["lines_of"])
         control = CommandControl(channel, job["until"], after=job["after"])
         execute(watch.rebuild(source, control), dict)
         watch.leave({"kind": "ended", "how": "ended"})

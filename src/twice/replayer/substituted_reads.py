@@ -7,12 +7,10 @@ Not for: reads of other threads and of libraries.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
-from types import FrameType
 
 from twice.errors import EffectMismatch
-from twice.recorder.audit.channels import is_users
+from twice.recorder.audit.channels import find_user_frame
 from twice.recorder.effects.events import Event
 from twice.recorder.effects.ops import WITH_ARGUMENTS
 from twice.recorder.runrecord import RunRecord
@@ -60,9 +58,7 @@ class SubstitutedReads(CheckpointBoundedReads):
     def _next(self) -> Event | None:
         number, event = self.position(), super()._next()
         if number == self._last_given:
-            frame: FrameType | None = sys._getframe(1)
-            while frame is not None and not is_users(frame):
-                frame = frame.f_back
+            frame = find_user_frame()
             if frame is not None:
                 code = frame.f_code
                 self.made_at = [code.co_filename, frame.f_lineno, code.co_qualname]

@@ -1,4 +1,4 @@
-"""What a person starts from the page: the diagnosis of two runs, a branch of one, a replay up to a tick.
+"""What a person starts from the page: a diagnosis, a branch, a replay up to a tick, the lines of a tick's reads.
 
 Each is a process of its own, as if it had been typed, so a record from elsewhere is refused as there, and nothing of a
 program runs where requests are answered.
@@ -28,7 +28,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_session import ReplaySession
 from twice.report.record_pages import excerpt
 from twice.report.values import as_json, limit_leaves
-from twice.view.viewed_runs import ELEMENTS_MAX, LEAVES_MAX
+from twice.view.viewed_runs import ELEMENTS_MAX, ENTRIES_MAX, LEAVES_MAX
 from twice.worker.channel import revive_error
 
 
@@ -56,10 +56,8 @@ class Executions(Closing):
         operation, lines = told.get("operation"), list[dict[str, Any]]()
         with RunRecord.open(a) as record:
             for each in [operation] if operation else told.get("candidates", ()):
-                around = excerpt(record, each["file"], each["line"])
-                # As the command's text names it.
-                file = name_place(each["file"], 0).removesuffix(":0")
-                lines.append({**each, "file": file, "operation": each["code"], "excerpt": around})
+                shown = show_line(record, each["file"], each["line"])
+                lines.append({**each, "operation": each["code"], **shown})
         return {
             "result": told["result"],
             "inputs": told["input_differences"],
@@ -98,9 +96,7 @@ class Executions(Closing):
             TwiceError: as ``twice.replay`` raises it.
         """
         with self._replaying:
-            if record not in self._replays:
-                self._replays[record] = ReplaySession(record)
-            session = self._replays[record]
+            session = self._open_session(record)
             session.seek(tick)
             values, frames = session.state(), session.frames()
         drawn = [
@@ -109,6 +105,35 @@ class Executions(Closing):
         ]
         told = {name: as_json(value, most=ELEMENTS_MAX) for name, value in values.items()}
         return {"tick": tick, "values": limit_leaves(told, LEAVES_MAX)[0], "frames": drawn}
+
+    def find_lines(self, record: Path, tick: int) -> dict[str, Any]:
+        """Execute a record's program through a tick; return the user's lines that made the reads of that tick.
+
+        Returns:
+            ``lines``: one member for each read, in the order of the record: ``file``, ``line``, ``function`` and
+            ``excerpt``, or None where no code of the user's made it.
+
+        Raises:
+            TwiceError: as ``ReplaySession.effects`` raises it.
+        """
+        with self._replaying:
+            session = self._open_session(record)
+            reads = session.effects(tick, most=ENTRIES_MAX)
+            places = dict.fromkeys((each.file, each.line) for each in reads)
+            shown = {place: show_line(session.record, *place) for place in places if place[0]}
+        return {
+            "lines": [
+                {"line": each.line, "function": each.function, **shown[each.file, each.line]}
+                if each.file
+                else None
+                for each in reads
+            ]
+        }
+
+    def _open_session(self, record: Path) -> ReplaySession:
+        if record not in self._replays:
+            self._replays[record] = ReplaySession(record)
+        return self._replays[record]
 
     def close(self) -> None:
         """Kill what still runs."""
@@ -144,6 +169,12 @@ class Executions(Closing):
         if "error" in told:
             raise revive_error(told["error"])
         return told
+
+
+def show_line(record: RunRecord, file: str, line: int) -> dict[str, Any]:
+    """Return ``file``, named as a command's text names it, and ``excerpt``, the lines around one."""
+    name = name_place(file, 0).removesuffix(":0")
+    return {"file": name, "excerpt": excerpt(record, file, line)}
 
 
 def encode_png(shape: Sequence[int], content: bytes) -> bytes:

@@ -85,7 +85,7 @@ class ViewServer(ThreadingHTTPServer):
         """Do what a person asked for on the page.
 
         Args:
-            command: ``diagnose``, ``branch`` or ``replay``.
+            command: ``diagnose``, ``branch``, ``replay`` or ``lines``.
             asked: its parameters.
 
         Raises:
@@ -95,10 +95,10 @@ class ViewServer(ThreadingHTTPServer):
             if command == "diagnose":
                 a, b = (self.runs.path_of(int(asked[name])) for name in ("a", "b"))
                 return self.executions.diagnose(a, b)
-            if command == "replay":
-                return self.executions.replay(
-                    self.runs.path_of(int(asked["run"])), int(asked["tick"])
-                )
+            if command in {"replay", "lines"}:
+                path, tick = self.runs.path_of(int(asked["run"])), int(asked["tick"])
+                do = self.executions
+                return do.replay(path, tick) if command == "replay" else do.find_lines(path, tick)
             if command == "branch":
                 inputs = {str(name): str(text) for name, text in dict(asked["inputs"]).items()}
                 out = self.executions.branch(

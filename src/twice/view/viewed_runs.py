@@ -36,7 +36,7 @@ from twice.report.values import as_json, find_part, limit_leaves, list_numbers, 
 from twice.view.levels import BINS_MAX, count_events
 
 FORMAT: Final = "twice.view/1"
-_ENTRIES_MAX: Final = 300
+ENTRIES_MAX: Final = 300
 LEAVES_MAX: Final = 5000
 ELEMENTS_MAX: Final = 1000
 _PATHS_MAX: Final = 500
@@ -190,9 +190,9 @@ class ViewedRuns:
         record, tick = self._find_moment(asked)
         told, omitted = moment(record, tick, most=ELEMENTS_MAX), dict[str, int]()
         for name in LISTS:
-            if len(told[name]) > _ENTRIES_MAX:
-                omitted[name] = len(told[name]) - _ENTRIES_MAX
-                told[name] = told[name][:_ENTRIES_MAX]
+            if len(told[name]) > ENTRIES_MAX:
+                omitted[name] = len(told[name]) - ENTRIES_MAX
+                told[name] = told[name][:ENTRIES_MAX]
         if told["snapshot"] is not None:
             values, dropped = limit_leaves(told["snapshot"]["values"], LEAVES_MAX)
             told["snapshot"]["values"] = values if isinstance(values, dict) else {}

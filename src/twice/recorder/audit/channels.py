@@ -266,11 +266,17 @@ def is_users(frame: FrameType) -> bool:
     return _classify(frame.f_code.co_filename) == "user"
 
 
-def user_line() -> str:
-    """Return the line of the user's code that this thread runs, or an empty text if it runs none."""
+def find_user_frame() -> FrameType | None:
+    """Return the innermost frame of the user's code that this thread runs, or None if it runs none."""
     frame: FrameType | None = _getframe(1)
     while frame is not None and not is_users(frame):
         frame = frame.f_back
+    return frame
+
+
+def user_line() -> str:
+    """Return the line of the user's code that this thread runs, or an empty text if it runs none."""
+    frame = find_user_frame()
     return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
