@@ -23,12 +23,12 @@ export function followMoments() {
 }
 
 /** Execute the shown programs up to the tick, and show their exact state instead of the nearest snapshot's. */
-export async function replay() {
+export async function replay(execution) {
   const { tick, shown } = view;
   for (const run of shown) {
     const moment = await ask(run, tick);
     if (moment.end || moment.error) continue;
-    const found = await post("replay", { run, tick: Math.max(tick, 0) }, parseValues);
+    const found = await post("replay", { run, tick: Math.max(tick, 0), execution }, parseValues);
     keep(run, tick, { ...moment, snapshot: { ...found, number: null }, frames: found.frames, omitted: {} });
   }
   await load();

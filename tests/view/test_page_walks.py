@@ -13,7 +13,7 @@ pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install
 
 from browsers import CHROMIUM, launched, open_page, served
 from playwright.sync_api import Browser, Page, expect
-from shown_programs import KINDS, PARTING, ShownKind
+from shown_programs import KINDS, PARTING, SWARM, ShownKind, record_programs
 
 pytestmark = [
     pytest.mark.heavy,
@@ -128,6 +128,25 @@ def tab_to(page: Page, name: str) -> None:
             return
         page.keyboard.press("Tab")
     pytest.fail(f"no element {name!r} has the focus")
+
+
+def test_an_execution_is_stopped_by_the_keyboard(browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page()
+    keyboard = page.keyboard
+    with served(record_programs(tmp_path, SWARM)) as url:
+        open_page(page, url)
+        tab_to(page, "diagnose: executes both programs")
+        keyboard.press("Enter")
+        keyboard.press("Tab")
+        tab_to(page, "stop")
+        keyboard.press("Enter")
+        expect(page.get_by_role("status").first).to_have_text("Stopped.")
+        expect(page.locator("twice-difference .problem")).to_contain_text("it was stopped")
+        expect(page.get_by_role("button", name="stop")).to_have_count(0)
+        keyboard.press("Enter")  # the button that began has the focus again
+        lit = page.locator("twice-difference .lit").first
+        expect(lit).to_contain_text('run.config["gust"]', timeout=EXECUTES_MS)
+    page.close()
 
 
 def test_the_keyboard_alone_is_enough(page: Page, tmp_path: Path) -> None:

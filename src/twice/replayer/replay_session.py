@@ -50,7 +50,7 @@ class ReplaySession(Closing):
         self.record = RunRecord.open(path)
         self._child: Worker | None = None
         self._child_tick = -1
-        self._ended = False
+        self._ended = self._is_killed = False
         self.migrated: list[Migration] = []
         self._states: OrderedDict[int, dict[str, bytes]] = OrderedDict()
         try:
@@ -131,6 +131,12 @@ class ReplaySession(Closing):
             self.record, self.tick, out, force=force, sealed=sealed, start=self._start
         )
 
+    def kill(self) -> None:
+        """Kill what executes now or next, from any thread: its caller gets an error, and can only end the session."""
+        self._is_killed = True
+        if (child := self._child) is not None:
+            child.kill()
+
     def end(self) -> None:
         """Stop; a session that ended cannot be used again."""
         self._hang_up()
@@ -150,6 +156,8 @@ class ReplaySession(Closing):
         else:
             self._hang_up()
             child = self._child = self._start(self.record)
+            if self._is_killed:
+                child.kill()
             number = restorable_snapshot(self.record, self.tick)
             job = job_for(self.record, "replay", snapshot=number, until=self.tick, after=after)
             message = child.ask(job)

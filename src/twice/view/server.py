@@ -85,19 +85,25 @@ class ViewServer(ThreadingHTTPServer):
         """Do what a person asked for on the page.
 
         Args:
-            command: ``diagnose``, ``branch`` or ``replay``.
-            asked: its parameters.
+            command: ``diagnose``, ``branch`` or ``replay``, or ``stop`` for one of them.
+            asked: its parameters; ``execution`` names it.
 
         Raises:
             UsageError: E-USE-001. TwiceError: as the command says it.
         """
+        execution = str(asked.get("execution", ""))
         try:
+            if command == "stop":
+                self.executions.stop(str(asked["execution"]))
+                return {}
             if command == "diagnose":
                 a, b = (self.runs.path_of(int(asked[name])) for name in ("a", "b"))
-                return self.executions.diagnose(a, b)
+                return self.executions.diagnose(a, b, execution=execution)
             if command == "replay":
                 return self.executions.replay(
-                    self.runs.path_of(int(asked["run"])), int(asked["tick"])
+                    self.runs.path_of(int(asked["run"])),
+                    int(asked["tick"]),
+                    execution=execution,
                 )
             if command == "branch":
                 inputs = {str(name): str(text) for name, text in dict(asked["inputs"]).items()}
@@ -106,6 +112,7 @@ class ViewServer(ThreadingHTTPServer):
                     int(asked["tick"]),
                     inputs,
                     onwards=bool(asked.get("onwards")),
+                    execution=execution,
                 )
                 return {"run": self.runs.add(out)}
         except (KeyError, ValueError, TypeError) as error:
