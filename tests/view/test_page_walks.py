@@ -149,6 +149,30 @@ def test_an_execution_is_stopped_by_the_keyboard(browser: Browser, tmp_path: Pat
     page.close()
 
 
+def test_two_fingers_zoom_the_timeline(browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page(has_touch=True)
+    with served(record_programs(tmp_path, SWARM)[:1]) as url:
+        open_page(page, url)
+        box = page.locator("twice-timeline .u-over").first.bounding_box()
+        assert box is not None
+        touch = page.context.new_cdp_session(page)
+        for name, shares in (
+            ("touchStart", (0.4, 0.6)),
+            ("touchMove", (0.2, 0.8)),
+            ("touchEnd", ()),
+        ):
+            points = [
+                {"id": finger, "x": box["x"] + share * box["width"], "y": box["y"] + 5}
+                for finger, share in enumerate(shares)
+            ]
+            touch.send("Input.dispatchTouchEvent", {"type": name, "touchPoints": points})
+        visible = page.get_by_role("group", name="visible ticks")
+        # From -1 to 40 to begin with: ticks 15.4 and 23.6 are under the fingers.
+        expect(visible).to_contain_text("ticks 12 to 26")
+        expect_tick(page, 0)
+    page.close()
+
+
 def test_the_keyboard_alone_is_enough(page: Page, tmp_path: Path) -> None:
     kind = KINDS["swarm"]
     keyboard = page.keyboard
