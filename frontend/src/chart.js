@@ -104,9 +104,7 @@ function drawMarks({ ctx, bbox, valToPos }) {
   }
 }
 
-/**
- * Wheel and two fingers zoom, drag pans, shift and drag selects a range, a click chooses a tick, two show all.
- */
+/** Wheel and two fingers zoom, drag pans, shift and drag selects a range, a click chooses a tick, two show all. */
 function attachGestures(chart) {
   const { over } = chart;
   const tickAt = (x) => chart.posToVal(x - over.getBoundingClientRect().left, "x");
@@ -147,17 +145,13 @@ function attachGestures(chart) {
   });
 
   over.addEventListener("pointerup", (event) => {
-    fingers.delete(event.pointerId);
     const done = drag;
-    end();
+    end(event.pointerId);
     if (!done) return;
     if (!done.moved) view.set({ tick: Math.floor(done.start) });
     else if (done.selects) view.set({ range: [done.start, tickAt(event.clientX)].sort((a, b) => a - b) });
   });
-  over.addEventListener("pointercancel", (event) => {
-    fingers.delete(event.pointerId);
-    end();
-  });
+  over.addEventListener("pointercancel", (event) => end(event.pointerId));
   over.addEventListener("dblclick", () => view.set({ range: null }));
 
   /** A finger moves: the tick under the other one stays where it is. */
@@ -169,7 +163,8 @@ function attachGestures(chart) {
     fingers.set(moving, x);
   }
 
-  function end() {
+  function end(finger) {
+    fingers.delete(finger);
     drag = null;
     chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
   }

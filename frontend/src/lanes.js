@@ -30,10 +30,6 @@ class Lanes extends Part {
     return this.getAttribute("group");
   }
 
-  get isShare() {
-    return SHARES.includes(this.group);
-  }
-
   refresh(changed) {
     if (any(changed, "component")) this.#markChosen();
   }
@@ -47,7 +43,7 @@ class Lanes extends Part {
   show(data, isLast) {
     const tracks = data.tracks.filter((each) => each.group === this.group);
     const isSame = this.#chart !== null && String(tracks.map(toName)) === String(this.#tracks.map(toName));
-    this.isLast = isLast;
+    [this.isLast, this.isShare] = [isLast, SHARES.includes(this.group)];
     [this.#data, this.#tracks] = [data, tracks];
     if (isSame) this.#chart.chart.redraw(false);
     else this.#rebuild();

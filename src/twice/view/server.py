@@ -125,6 +125,10 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 60  # a client that hangs keeps a thread, no longer than this
 
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # the browser ended between two requests
+            super().handle()
+
     def do_GET(self) -> None:
         asked = self._authorize()
         if asked is None:
