@@ -37,6 +37,7 @@ UNITS = {
     "whole browser with an empty page": "MB",
 }
 PANNED_S = 3
+REACH_PX = 700
 DRAWN = "twice-timeline:last-child .u-over"
 FRAME = "PipelineReporter"
 """The event of a trace that follows a frame from the page to the screen."""
@@ -44,17 +45,20 @@ FRAME = "PipelineReporter"
 
 def figures(rounds: int, ticks: int) -> Iterator[dict[str, object]]:
     """Yield the figures."""
-    with tempfile.TemporaryDirectory() as folder, launched() as browser:
+    found = list[dict[str, float]]()
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "long.twice")
         write_record(path, ticks)
-        found = [measure(browser, path) for _ in range(rounds)]
+        for _ in range(rounds):
+            with launched() as browser:  # a new one: a trace leaves memory behind
+                found.append(measure(browser, path, ticks))
     for figure, unit in UNITS.items():
         samples = [each[figure] for each in found]
         name = f"{ticks:,} compare-points: {figure}"
         yield {"figure": name, "unit": unit} | measuring.spread(samples, 1)
 
 
-def measure(browser: Browser, path: Path) -> dict[str, float]:
+def measure(browser: Browser, path: Path, ticks: int) -> dict[str, float]:
     """Open the page of a record in a process of its own, and pan it."""
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     without = measure_memory(browser)[1]
@@ -68,28 +72,29 @@ def measure(browser: Browser, path: Path) -> dict[str, float]:
         of_page, of_browser = measure_memory(
             browser
         )  # before the trace, which takes memory as well
-        frames = pan(page, browser)
+        frames = pan(page, browser, ticks)
     page.context.close()
     return dict(zip(UNITS, (drawn, frames, of_page, of_browser, without), strict=True))
 
 
-def pan(page: Page, browser: Browser) -> float:
-    """Zoom in, then drag to and fro; return the frames that were presented in each second."""
-    page.get_by_role("button", name="zoom in").click(click_count=4)
-    page.wait_for_load_state("networkidle")  # the note of a sample goes, and the timeline moves up
-    box = page.locator(DRAWN).first.bounding_box()
+def pan(page: Page, browser: Browser, ticks: int) -> float:
+    """Drag a range in the middle of the run to and fro; return the frames that were presented in each second."""
+    with page.expect_response(lambda answer: "/api/timeline?" in answer.url) as answer:
+        page.evaluate(f"location.hash = 'tick=0&from={ticks // 2}&to={ticks // 2 + ticks // 20}'")
+    answer.value.finished()
+    chart = page.locator(DRAWN).first
+    chart.hover()  # once it does not move any more: notes above it may come and go
+    box = chart.bounding_box()
     assert box is not None, "the timeline is drawn"
-    # To the left: the visible range begins with the run.
-    right, middle = box["x"] + box["width"] - 10, box["y"] + box["height"] / 2
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     visible = page.get_by_role("group", name="visible ticks")
     before = visible.inner_text()
-    page.mouse.move(right, middle)
     page.mouse.down()
     browser.start_tracing(page=page, categories=["disabled-by-default-devtools.timeline.frame"])
     begins, at = time.perf_counter(), 0
     while (passed := time.perf_counter() - begins) < PANNED_S:
-        at = (at + 7) % 1400
-        page.mouse.move(right - max(min(at, 1400 - at), 7), middle)
+        at = at % REACH_PX + 7
+        page.mouse.move(x + REACH_PX / 2 - abs(REACH_PX - 2 * at) / 2, y)
     events = json.loads(browser.stop_tracing())["traceEvents"]
     page.mouse.up()
     assert visible.inner_text() != before, "the timeline was panned"
