@@ -15,9 +15,9 @@ class Branch extends Part {
     this.inputs = h("div", { class: "bar" });
     this.onwards = h("input", { type: "checkbox" });
     const label = "branch: executes the program";
-    const [control, outcome] = makeExecution(label, () => this.#branch(), { type: "submit" });
+    const [controls, outcome] = makeExecution(label, (execution) => this.#branch(execution), { type: "submit" });
     this.form = h("form", { on: { submit: (event) => event.preventDefault() } },
-      this.inputs, h("div", { class: "bar" }, labelled("in the ticks after it as well", this.onwards), control));
+      this.inputs, h("div", { class: "bar" }, labelled("in the ticks after it as well", this.onwards), controls));
     this.append(section("branch", "Branch", this.explanation, this.form, outcome));
   }
 
@@ -42,13 +42,13 @@ class Branch extends Part {
     }));
   }
 
-  async #branch() {
+  async #branch(execution) {
     const fields = [...this.inputs.querySelectorAll("input")];
     const changed = fields.filter((each) => each.value !== each.recorded);
     if (!changed.length) return h("p", { class: "warning", role: "alert" }, "Change the value of an input first.");
     const { run, tick } = view;
     const inputs = Object.fromEntries(changed.map((each) => [each.input, each.value]));
-    const made = (await post("branch", { run, tick, inputs, onwards: this.onwards.checked })).run;
+    const made = (await post("branch", { run, tick, inputs, onwards: this.onwards.checked, execution })).run;
     view.set({ runs: [...view.runs.slice(0, made.run), made], run, other: made.run });
     announce(`The branch ${made.name} is shown beside ${view.runs[run].name}.`);
     return h("p", {}, `The branch is ${made.name}.`);

@@ -104,26 +104,31 @@ function drawMarks({ ctx, bbox, valToPos }) {
   }
 }
 
-/** Wheel zooms at the cursor, drag pans, shift and drag selects a range, a click chooses a tick, two show all. */
+/** Wheel and two fingers zoom, drag pans, shift and drag selects a range, a click chooses a tick, two show all. */
 function attachGestures(chart) {
   const { over } = chart;
-  const tickAt = (event) => chart.posToVal(event.clientX - over.getBoundingClientRect().left, "x");
+  const tickAt = (x) => chart.posToVal(x - over.getBoundingClientRect().left, "x");
+  const fingers = new Map();
   let drag = null;
 
   over.addEventListener("wheel", (event) => {
     event.preventDefault();
     const [first, end] = view.window;
     if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) view.pan((event.deltaX * (end - first)) / over.clientWidth);
-    else view.zoom(Math.exp(event.deltaY * WHEEL), tickAt(event));
+    else view.zoom(Math.exp(event.deltaY * WHEEL), tickAt(event.clientX));
   }, { passive: false });
 
   over.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     over.setPointerCapture(event.pointerId);
-    drag = { x: event.clientX, window: view.window, start: tickAt(event), selects: event.shiftKey, moved: false };
+    fingers.set(event.pointerId, event.clientX);
+    if (fingers.size > 1) return end(); // neither a drag nor a click
+    const x = event.clientX;
+    drag = { x, window: view.window, start: tickAt(x), selects: event.shiftKey, moved: false };
   });
 
   over.addEventListener("pointermove", (event) => {
+    if (fingers.size > 1) return pinch(event.pointerId, event.clientX);
     if (!drag) return;
     const distance = event.clientX - drag.x;
     drag.moved ||= Math.abs(distance) > CLICK_PX;
@@ -141,15 +146,25 @@ function attachGestures(chart) {
 
   over.addEventListener("pointerup", (event) => {
     const done = drag;
-    end();
+    end(event.pointerId);
     if (!done) return;
     if (!done.moved) view.set({ tick: Math.floor(done.start) });
-    else if (done.selects) view.set({ range: [done.start, tickAt(event)].sort((a, b) => a - b) });
+    else if (done.selects) view.set({ range: [done.start, tickAt(event.clientX)].sort((a, b) => a - b) });
   });
-  over.addEventListener("pointercancel", () => end());
+  over.addEventListener("pointercancel", (event) => end(event.pointerId));
   over.addEventListener("dblclick", () => view.set({ range: null }));
 
-  function end() {
+  /** A finger moves: the tick under the other one stays where it is. */
+  function pinch(moving, x) {
+    if (!fingers.has(moving)) return; // a mouse that hovers
+    const resting = fingers.get([...fingers.keys()].find((each) => each !== moving));
+    const distance = (at) => Math.max(Math.abs(at - resting), CLICK_PX);
+    view.zoom(distance(fingers.get(moving)) / distance(x), tickAt(resting));
+    fingers.set(moving, x);
+  }
+
+  function end(finger) {
+    fingers.delete(finger);
     drag = null;
     chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
   }

@@ -14,9 +14,9 @@ class Difference extends Part {
 
   build() {
     this.answer = h("div");
-    const [control, outcome] = makeExecution("diagnose: executes both programs", () => this.#diagnose());
+    const [controls, outcome] = makeExecution("diagnose: executes both programs", (execution) => this.#diagnose(execution));
     this.verdict = outcome;
-    this.append(section("difference", "First difference", this.answer, h("p", {}, control), outcome));
+    this.append(section("difference", "First difference", this.answer, h("p", { class: "bar" }, controls), outcome));
   }
 
   async refresh(changed) {
@@ -31,10 +31,10 @@ class Difference extends Part {
     if (difference && String(shown) === String(view.shown)) view.set({ difference });
   }
 
-  async #diagnose() {
+  async #diagnose(execution) {
     const { shown } = view;
     const [a, b] = shown;
-    const found = await post("diagnose", { a, b });
+    const found = await post("diagnose", { a, b, execution });
     if (String(shown) !== String(view.shown)) return null; // others are shown by now
     announce(`The diagnosis says: ${found.result}.`);
     return toVerdict(found, shown.map((number) => view.runs[number].name));

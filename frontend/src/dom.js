@@ -3,6 +3,7 @@ import { commas, printable } from "./text.js";
 
 const PROPERTIES = new Set(["checked", "disabled", "hidden", "value"]);
 const STEP = 20000;
+const ROWS_STEP = 50;
 
 /** Make an element; `on` holds its listeners, strings become text. */
 export function h(tag, props = {}, ...children) {
@@ -69,31 +70,24 @@ export function cut(text, limit = 300, toShown = printable) {
   return h("span", {}, body, more);
 }
 
-/** Return a list of which the first entries are shown, with a button for more. */
-function growing(container, entries, toElement, step = 50) {
-  let shown = 0;
-  const more = button("", () => extend(), { class: "more" });
-  const extend = () => {
-    container.append(...entries.slice(shown, shown + step).map(toElement));
-    shown += step;
-    more.textContent = `show more of ${commas(entries.length)}`;
-    more.hidden = shown >= entries.length;
-  };
-  extend();
-  return [container, more];
-}
-
 /** Make a section with a heading, which names it for assistive technology. */
 export function section(id, title, ...children) {
   return h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...children);
 }
 
-/** Make a table whose cells carry their labels, for narrow screens. */
-export function table(caption, names, rows, step = 50) {
+/** Make a table whose cells carry their labels, for narrow screens; a button shows more rows. */
+export function table(caption, names, rows) {
   const toCell = (cell, at) => h("td", { "data-label": names[at] }, h("div", {}, cell));
   const toRow = (cells) => h("tr", {}, cells.map(toCell));
   const head = h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name))));
-  const [body, more] = growing(h("tbody"), rows, toRow, step);
+  const body = h("tbody");
+  const extend = () => {
+    body.append(...rows.slice(body.rows.length, body.rows.length + ROWS_STEP).map(toRow));
+    more.textContent = `show more of ${commas(rows.length)}`;
+    more.hidden = body.rows.length >= rows.length;
+  };
+  const more = button("", extend, { class: "more" });
+  extend();
   // A table that scrolls must be reachable by keyboard.
   const reachable = { class: "wide", role: "group", tabindex: "0", "aria-label": caption };
   return [h("div", reachable, h("table", {}, head, body)), more];

@@ -29,7 +29,7 @@ const KEYS = [
   ["?", () => help.showModal(), "?", "this help"],
 ];
 const GESTURES = [
-  ["wheel", "zoom at the cursor"],
+  ["wheel, two fingers", "zoom at the cursor, or where they are"],
   ["drag", "move the visible range"],
   ["shift and drag", "zoom into a range"],
   ["click, double-click", "choose a tick, show all ticks"],

@@ -8,10 +8,13 @@ const LANE_PX = 24; // the least size of a target of the pointer
 const LANES_MAX = 8;
 const AXIS_PX = 28;
 const LOWEST = 0.2;
+/** Groups whose counts are shares of something. */
+const SHARES = ["component", "stream"];
 const TITLES = {
   points: "Compare-points",
   journal: "Journal",
   component: "Changes of components",
+  stream: "Streams that moved, from snapshot to snapshot",
   effect: "Effects",
   actor: "Actors",
 };
@@ -40,7 +43,7 @@ class Lanes extends Part {
   show(data, isLast) {
     const tracks = data.tracks.filter((each) => each.group === this.group);
     const isSame = this.#chart !== null && String(tracks.map(toName)) === String(this.#tracks.map(toName));
-    this.isLast = isLast;
+    [this.isLast, this.isShare] = [isLast, SHARES.includes(this.group)];
     [this.#data, this.#tracks] = [data, tracks];
     if (isSame) this.#chart.chart.redraw(false);
     else this.#rebuild();
@@ -55,7 +58,7 @@ class Lanes extends Part {
       const { name, counts, most } = this.#tracks[lane];
       const isVisible = (_, bin) => this.#edge(bin) < end && this.#edge(bin + 1) > first;
       const sum = (each) => each.filter(isVisible).reduce((total, count) => total + count, 0);
-      const share = commas(sum(counts)) + (this.group === "component" ? `/${commas(sum(most))}` : "");
+      const share = commas(sum(counts)) + (this.isShare ? `/${commas(sum(most))}` : "");
       fill(element, h("span", { class: "name" }, name), " ", h("span", { class: "soft" }, share));
       element.title = element.textContent;
     });
@@ -101,18 +104,17 @@ class Lanes extends Part {
 
   #draw({ ctx, bbox, scales }, lane) {
     const { name, counts, most } = this.#tracks[lane];
-    const isComponent = this.group === "component";
     const highest = Math.max(...counts, 1);
     const pixel = devicePixelRatio;
     const bottom = bbox.top + (lane + 1) * LANE_PX * pixel;
     const per = bbox.width / (scales.x.max - scales.x.min);
     const toX = (tick) => bbox.left + Math.min(Math.max((tick - scales.x.min) * per, 0), bbox.width);
-    ctx.fillStyle = colour(isComponent && name === view.component ? "--v4" : "--v3");
+    ctx.fillStyle = colour(this.group === "component" && name === view.component ? "--v4" : "--v3");
     ctx.beginPath();
     counts.forEach((count, bin) => {
       const [left, right] = [toX(this.#edge(bin)), toX(this.#edge(bin + 1))];
       if (!count || right <= left) return;
-      const share = count / (isComponent ? Math.max(most[bin], count) : highest);
+      const share = count / (this.isShare ? Math.max(most[bin], count) : highest);
       const tall = Math.max(share, LOWEST) * (LANE_PX - 4) * pixel;
       ctx.rect(left, bottom - tall, Math.max(right - left, pixel), tall);
     });
@@ -132,7 +134,7 @@ class Lanes extends Part {
     if (left < 0 || count === undefined) return fill(this.readout);
     const [start, last] = [this.#edge(bin), this.#edge(bin + 1) - 1];
     const where = last <= start ? nameTick(tick) : `ticks ${commas(start)} to ${commas(last)}`;
-    const of = this.group === "component" ? ` of ${commas(track.most[bin])}` : "";
+    const of = this.isShare ? ` of ${commas(track.most[bin])}` : "";
     fill(this.readout, `${where}, ${track.name}: ${commas(count)}${of}`);
   }
 

@@ -27,25 +27,25 @@ export function followMoments() {
  *
  * Then execute them through it, for the line of each read. A program that leaves its record there still shows its state.
  */
-export async function replay() {
+export async function replay(execution) {
   const { tick, shown } = view;
   for (const run of shown) {
     const moment = await ask(run, tick);
     if (moment.end || moment.error) continue;
-    const found = await post("replay", { run, tick: Math.max(tick, 0) }, parseValues);
+    const found = await post("replay", { run, tick: Math.max(tick, 0), execution }, parseValues);
     const omitted = { ...moment.omitted, values: 0 };
     const exact = { ...moment, snapshot: { ...found, number: null }, frames: found.frames, omitted };
     keep(run, tick, exact);
     await load();
-    if (moment.effects.length) keep(run, tick, { ...exact, ...(await locate(run, tick, moment.effects)) });
+    if (moment.effects.length) keep(run, tick, { ...exact, ...(await locate(run, tick, moment.effects, execution)) });
   }
   await load();
 }
 
 /** Execute a program through a tick, and return its reads with the lines that made them. */
-async function locate(run, tick, effects) {
+async function locate(run, tick, effects, execution) {
   try {
-    const { lines } = await post("lines", { run, tick });
+    const { lines } = await post("lines", { run, tick, execution });
     return { effects: effects.map((each, at) => ({ ...each, place: lines[at] })) };
   } catch (unlocated) {
     return { unlocated };

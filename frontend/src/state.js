@@ -19,9 +19,10 @@ class State extends Part {
     this.tree = h("twice-tree", { "aria-label": "state" });
     this.tree.addEventListener("rendered", () => this.#count());
     // The state between two snapshots is in no record: only the program has it.
-    [this.button, this.outcome] = makeExecution("", replay);
+    const [controls, outcome] = makeExecution("", replay);
+    [this.button, this.outcome] = [controls[0], outcome];
     this.frames = h("div", { class: "columns" });
-    this.append(section("state", "State", this.notes, this.button, this.outcome, this.frames,
+    this.append(section("state", "State", this.notes, h("div", { class: "bar" }, controls), outcome, this.frames,
       h("div", { class: "bar" }, labelled("search paths and values", this.search), this.onlyDiffering),
       this.found, this.heads, this.tree));
   }

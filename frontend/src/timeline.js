@@ -10,7 +10,7 @@ import { any, CONSTRUCTION, Part, view } from "./view.js";
 const BIN_PX = 3;
 const BINS_MAX = 2000;
 const PAUSE_MS = 80;
-const GROUPS = ["points", "journal", "component", "effect", "actor"];
+const GROUPS = ["points", "journal", "component", "stream", "effect", "actor"];
 
 /**
  * Return the question for a range: bins of a power of two of ticks, aligned, so that they stay the same while the

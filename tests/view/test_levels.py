@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twice.foundation.digests import Algorithm
+from twice.foundation.encoding import encode
 from twice.recorder.record import RecordReader, RecordWriter
 from twice.recorder.record_form import INPUT, OUTPUT
+from twice.recorder.snapshots import STREAMS, Captured, Cursors, store
 from twice.view.levels import count_events
 
 Entry = tuple[str, int, int]
@@ -106,3 +109,47 @@ def test_a_wide_range_is_sampled_and_near_the_truth(tmp_path: Path) -> None:
     assert abs(counted["inputs"] - 125).max() < 10
     assert abs(counted["part"][:19] - 62.5).max() < 10
     assert abs(counted["part"][21:] - 250).max() < 10
+
+
+CURSORS = Cursors({"reads": 0, "asked": b""}, 0, b"", 0, 0, 0, bytes(16))
+
+
+def write_streams(path: Path, positions: dict[int, dict[str, int]]) -> RecordReader:
+    """Write snapshots by their ticks; each has the positions of its streams."""
+    writer = RecordWriter.create(path, {}, force=True)
+    for tick, streams in positions.items():
+        held = {name: {"kind": "python", "index": at} for name, at in streams.items()}
+        parts = {STREAMS: [encode(held)]}
+        store(writer, Captured(tick, parts, CURSORS, {}, Algorithm.SHA256), dedupe=True)
+    writer.close({})
+    return RecordReader.open(path)
+
+
+def test_a_stream_has_the_ticks_between_snapshots_that_differ_in_it(tmp_path: Path) -> None:
+    positions = {
+        0: {"gusts": 5, "steps": 1, "global/random": 3},
+        10: {"gusts": 5, "steps": 2, "global/random": 3},
+        14: {"gusts": 6, "steps": 2, "global/random": 3},
+    }
+    with write_streams(tmp_path / "a.twice", positions) as reader:
+        told = count_events(reader, 0, 19, 5)
+        narrow = count_events(reader, 11, 12, 5)
+
+    counts = {each["name"]: (each["counts"], each["most"]) for each in told["tracks"]}
+    # After the last snapshot nothing is known, and a generator that nobody uses has no track.
+    assert counts == {
+        "gusts": ([0, 0, 2, 2, 0], [4, 4, 4, 2, 0]),
+        "steps": ([4, 4, 2, 0, 0], [4, 4, 4, 2, 0]),
+    }
+    assert [(each["name"], each["counts"]) for each in narrow["tracks"]] == [
+        ("gusts", [1, 1]), ("steps", [0, 0]),
+    ]  # fmt: skip
+    assert told["exact"]
+
+
+def test_of_many_snapshots_some_are_compared(tmp_path: Path) -> None:
+    with write_streams(tmp_path / "a.twice", {n: {"steps": n} for n in range(300)}) as reader:
+        whole, half = count_events(reader, 0, 298, 1), count_events(reader, 0, 148, 1)
+
+    assert [each["tracks"][0]["counts"] for each in (whole, half)] == [[299], [149]]
+    assert (whole["exact"], half["exact"]) == (False, True)

@@ -13,7 +13,7 @@ pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install
 
 from browsers import CHROMIUM, launched, open_page, served
 from playwright.sync_api import Browser, Page, expect
-from shown_programs import KINDS, PARTING, ShownKind
+from shown_programs import KINDS, PARTING, SWARM, ShownKind, record_programs
 
 from programs import recorded
 
@@ -153,6 +153,49 @@ def tab_to(page: Page, name: str) -> None:
             return
         page.keyboard.press("Tab")
     pytest.fail(f"no element {name!r} has the focus")
+
+
+def test_an_execution_is_stopped_by_the_keyboard(browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page()
+    keyboard = page.keyboard
+    with served(record_programs(tmp_path, SWARM)) as url:
+        open_page(page, url)
+        tab_to(page, "diagnose: executes both programs")
+        keyboard.press("Enter")
+        keyboard.press("Tab")
+        tab_to(page, "stop")
+        keyboard.press("Enter")
+        expect(page.get_by_role("status").first).to_have_text("Stopped.")
+        expect(page.locator("twice-difference .problem")).to_contain_text("it was stopped")
+        expect(page.get_by_role("button", name="stop")).to_have_count(0)
+        keyboard.press("Enter")  # the button that began has the focus again
+        lit = page.locator("twice-difference .lit").first
+        expect(lit).to_contain_text('run.config["gust"]', timeout=EXECUTES_MS)
+    page.close()
+
+
+def test_two_fingers_zoom_the_timeline(browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page(has_touch=True)
+    with served(record_programs(tmp_path, SWARM)[:1]) as url:
+        open_page(page, url)
+        box = page.locator("twice-timeline .u-over").first.bounding_box()
+        assert box is not None
+        touch = page.context.new_cdp_session(page)
+        for name, shares in (
+            ("touchStart", (0.4, 0.6)),
+            ("touchMove", (0.2, 0.8)),
+            ("touchEnd", ()),
+        ):
+            points = [
+                {"id": finger, "x": box["x"] + share * box["width"], "y": box["y"] + 5}
+                for finger, share in enumerate(shares)
+            ]
+            touch.send("Input.dispatchTouchEvent", {"type": name, "touchPoints": points})
+        visible = page.get_by_role("group", name="visible ticks")
+        # From -1 to 40 to begin with: ticks 15.4 and 23.6 are under the fingers.
+        expect(visible).to_contain_text("ticks 12 to 26")
+        expect_tick(page, 0)
+    page.close()
 
 
 def test_the_keyboard_alone_is_enough(page: Page, tmp_path: Path) -> None:

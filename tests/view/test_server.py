@@ -7,6 +7,7 @@ import json
 import threading
 from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,8 @@ STEPS = """
             watch()
             if tick == 3:
                 print("</script><script>alert(1)</script>")
+            while place["x"] < 0:  # a push of a branch alone leads here
+                pass
 """
 
 
@@ -173,6 +176,46 @@ def test_a_branch_is_a_run_beside_its_parent(page: Page) -> None:
     assert {"path": "place.x", "a": "6", "b": "11"} in found["fields"]
 
 
+@contextmanager
+def asked(page: Page, target: str, body: Any) -> Iterator[list[dict[str, Any]]]:
+    """Ask on a thread, and wait for the answer at the end of the block."""
+    answers = list[dict[str, Any]]()
+    asking = threading.Thread(target=lambda: answers.append(page.read(target, body)))
+    asking.start()
+    yield answers
+    asking.join()
+
+
+def stop(page: Page, execution: str) -> None:
+    """Stop an execution as soon as it is known."""
+    while "happened" in page.read("/api/stop", {"execution": execution}):
+        pass
+
+
+def test_a_branch_that_is_stopped_leaves_nothing(page: Page) -> None:
+    folder = page.server.runs.path_of(0).parent
+    before = sorted(folder.iterdir())
+    body = {"run": 0, "tick": 2, "inputs": {"push": "-99"}, "execution": "a"}
+    with asked(page, "/api/branch", body) as answers:
+        while not list(folder.glob(".twice-*/branch.twice")):
+            assert not answers
+        stop(page, "a")
+
+    assert "twice branch gave no answer: it was stopped on the page" in answers[0]["happened"]
+    assert answers[0]["remedy"].startswith("Run it by hand: twice branch ")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_diagnosis_and_a_replay_are_stopped_by_their_names(page: Page) -> None:
+    commands = {"/api/diagnose": {"a": 0, "b": 0}, "/api/replay": {"run": 0, "tick": 5}}
+    for target, body in commands.items():
+        with asked(page, target, {**body, "execution": target}) as answers:
+            stop(page, target)
+        assert "it was stopped on the page" in answers[0]["happened"]
+    # The next replay has a process of its own.
+    assert page.read("/api/replay", {"run": 0, "tick": 5})["values"]["place"]["x"] == 10
+
+
 @pytest.mark.parametrize(
     ("target", "body", "words"),
     [
@@ -188,6 +231,7 @@ def test_a_branch_is_a_run_beside_its_parent(page: Page) -> None:
         ("/api/lines", {"run": 0, "tick": 99}, "Tick 99"),
         ("/api/branch", {"run": 0, "tick": 2, "inputs": {"pull": "1"}}, "pull"),
         ("/api/remove", {}, "'remove' was asked for"),
+        ("/api/stop", {"execution": "b"}, "nothing to stop"),
     ],
 )
 def test_what_makes_no_sense_is_one_error(page: Page, target: str, body: Any, words: str) -> None:

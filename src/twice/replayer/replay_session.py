@@ -52,7 +52,7 @@ class ReplaySession(Closing):
         self.record = RunRecord.open(path)
         self._child: Worker | None = None
         self._child_tick = -1
-        self._ended = False
+        self._ended = self._is_killed = False
         self.migrated: list[Migration] = []
         self._states: OrderedDict[int, dict[str, bytes]] = OrderedDict()
         try:
@@ -153,6 +153,12 @@ class ReplaySession(Closing):
             self.record, self.tick, out, force=force, sealed=sealed, start=self._start
         )
 
+    def kill(self) -> None:
+        """Kill what executes now or next, from any thread: its caller gets an error, and can only end the session."""
+        self._is_killed = True
+        if (child := self._child) is not None:
+            child.kill()
+
     def end(self) -> None:
         """Stop; a session that ended cannot be used again."""
         self._hang_up()
@@ -176,8 +182,10 @@ class ReplaySession(Closing):
         self._hang_up()
         number, after = restorable_snapshot(self.record, tick), self.record.begins_after(until)
         job = job_for(self.record, "replay", snapshot=number, until=until, after=after, **fields)
-        self._child = self._start(self.record)
-        return self._arrive(self._child, job, until)
+        child = self._child = self._start(self.record)
+        if self._is_killed:
+            child.kill()
+        return self._arrive(child, job, until)
 
     def _arrive(self, child: Worker, request: Mapping[str, Any], tick: int) -> Worker:
         """Let a process go on to a tick; E-REPLAY-001 where it does not get there."""

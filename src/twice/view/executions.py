@@ -1,7 +1,7 @@
 """What a person starts from the page: a diagnosis, a branch, a replay up to a tick, the lines of a tick's reads.
 
 Each is a process of its own, as if it had been typed, so a record from elsewhere is refused as there, and nothing of a
-program runs where requests are answered.
+program runs where requests are answered. A request names its execution, and the page stops it by that name.
 
 Invariant: the processes end with the server.
 """
@@ -9,17 +9,22 @@ Invariant: the processes end with the server.
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 import struct
 import subprocess
 import sys
 import zlib
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 from twice.diagnosis.text_layout import name_place
 from twice.errors import UsageError
@@ -31,6 +36,24 @@ from twice.report.values import as_json, limit_leaves
 from twice.view.viewed_runs import ELEMENTS_MAX, ENTRIES_MAX, LEAVES_MAX
 from twice.worker.channel import revive_error
 
+_GRACE_S: Final = 3.0
+"""For a command to remove what it has half written."""
+
+
+@dataclass(eq=False, slots=True)
+class _OpenRequest:
+    """A request whose execution runs.
+
+    Attributes:
+        execution: the name by which the page stops it.
+        end: ends it, from any thread.
+        ended: why it was ended; empty as long as nobody did.
+    """
+
+    execution: str
+    end: Callable[[], object]
+    ended: str = ""
+
 
 class Executions(Closing):
     """The commands of one server.
@@ -41,18 +64,23 @@ class Executions(Closing):
 
     def __init__(self, trust: Sequence[str] = ()) -> None:
         self._trust = trust
-        self._running = set[subprocess.Popen[bytes]]()
+        self._running: list[_OpenRequest] = []
         self._replays: dict[Path, ReplaySession] = {}
         self._lock, self._replaying = Lock(), Lock()
         self._is_closed = False
 
-    def diagnose(self, a: Path, b: Path) -> dict[str, Any]:
+    def diagnose(self, a: Path, b: Path, *, execution: str = "") -> dict[str, Any]:
         """Diagnose two records; return what the page shows of it.
+
+        Args:
+            a: path of a record.
+            b: path of another one.
+            execution: the name by which ``stop`` ends it; here and below.
 
         Raises:
             TwiceError: as the command says it.
         """
-        told = self._run(["diagnose", str(a), str(b), "--anyway", "--json"])
+        told = self._run(["diagnose", str(a), str(b), "--anyway", "--json"], execution)
         operation, lines = told.get("operation"), list[dict[str, Any]]()
         with RunRecord.open(a) as record:
             for each in [operation] if operation else told.get("candidates", ()):
@@ -70,8 +98,18 @@ class Executions(Closing):
             "next": [each["command"] for each in told.get("next", ())],
         }
 
-    def branch(self, record: Path, tick: int, inputs: Mapping[str, str], *, onwards: bool) -> Path:
+    def branch(
+        self,
+        record: Path,
+        tick: int,
+        inputs: Mapping[str, str],
+        *,
+        onwards: bool,
+        execution: str = "",
+    ) -> Path:
         """Leave a record at a tick with other inputs; return the branch's record, beside the first.
+
+        A branch that is stopped leaves no file.
 
         Raises:
             TwiceError: as the command says it.
@@ -80,12 +118,11 @@ class Executions(Closing):
         out = next(path for path in names if not path.exists())
         given = [part for name, text in inputs.items() for part in ("--input", f"{name}={text}")]
         onward = ["--onwards"] if onwards else []
-        self._run(
-            ["branch", str(record), "--at", str(tick), *given, *onward, "-o", str(out), "--json"]
-        )
+        words = [str(record), "--at", str(tick), *given, *onward, "-o", str(out), "--json"]
+        self._run(["branch", *words], execution)
         return out
 
-    def replay(self, record: Path, tick: int) -> dict[str, Any]:
+    def replay(self, record: Path, tick: int, *, execution: str = "") -> dict[str, Any]:
         """Execute a record's program up to a tick; return the state before its body, and pictures of it.
 
         Returns:
@@ -95,8 +132,7 @@ class Executions(Closing):
         Raises:
             TwiceError: as ``twice.replay`` raises it.
         """
-        with self._replaying:
-            session = self._open_session(record)
+        with self._replaying, self._session(record, tick, execution) as session:
             session.seek(tick)
             values, frames = session.state(), session.frames()
         drawn = [
@@ -106,7 +142,7 @@ class Executions(Closing):
         told = {name: as_json(value, most=ELEMENTS_MAX) for name, value in values.items()}
         return {"tick": tick, "values": limit_leaves(told, LEAVES_MAX)[0], "frames": drawn}
 
-    def find_lines(self, record: Path, tick: int) -> dict[str, Any]:
+    def find_lines(self, record: Path, tick: int, *, execution: str = "") -> dict[str, Any]:
         """Execute a record's program through a tick; return the user's lines that made the reads of that tick.
 
         Returns:
@@ -116,8 +152,7 @@ class Executions(Closing):
         Raises:
             TwiceError: as ``ReplaySession.effects`` raises it.
         """
-        with self._replaying:
-            session = self._open_session(record)
+        with self._replaying, self._session(record, tick, execution) as session:
             reads = session.effects(tick, most=ENTRIES_MAX)
             places = dict.fromkeys((each.file, each.line) for each in reads)
             shown = {place: show_line(session.record, *place) for place in places if place[0]}
@@ -130,45 +165,99 @@ class Executions(Closing):
             ]
         }
 
-    def _open_session(self, record: Path) -> ReplaySession:
+    @contextmanager
+    def _session(self, record: Path, tick: int, execution: str) -> Iterator[ReplaySession]:
+        """Let the block replay a record; a session that failed is not used again, as its process may be gone."""
         if record not in self._replays:
             self._replays[record] = ReplaySession(record)
-        return self._replays[record]
+        session = self._replays[record]
+        words = ["replay", str(record), "--at", str(tick)]
+        try:
+            with self._stoppable(words, execution, session.kill):
+                yield session
+        except BaseException:
+            self._replays.pop(record).close()
+            raise
+
+    def stop(self, execution: str) -> None:
+        """End an execution by its name; the request that began it gets the error that it was stopped.
+
+        Raises:
+            UsageError: E-USE-001, no execution of that name runs.
+        """
+        if not self._end("it was stopped on the page", execution):
+            raise UsageError(
+                "There is nothing to stop: the execution has ended, or it has not begun.",
+                "Expected an execution that runs.",
+                "Wait for its answer, or stop it once more.",
+            )
 
     def close(self) -> None:
-        """Kill what still runs."""
-        with self._lock:
-            self._is_closed = True
-            for process in self._running:
-                process.kill()
-        for session in self._replays.values():
-            session.close()
+        """End what still runs."""
+        self._is_closed = True
+        self._end("the server ends")
+        with self._replaying:
+            for session in self._replays.values():
+                session.close()
 
-    def _run(self, words: Sequence[str]) -> dict[str, Any]:
-        """Run a command, and return the document that it prints."""
+    def _end(self, why: str, execution: str | None = None) -> bool:
+        """End all executions, or those of a name; return whether there was any."""
         with self._lock:
-            if self._is_closed:
-                raise _explain_failure(words, "the server ends")
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "twice", *words, *self._trust],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-            self._running.add(process)
+            found = [each for each in self._running if execution in (None, each.execution)]
+            for each in found:
+                each.ended = why
+        for each in found:
+            each.end()
+        return bool(found)
+
+    @contextmanager
+    def _stoppable(
+        self, words: Sequence[str], execution: str, end: Callable[[], object]
+    ) -> Iterator[None]:
+        """Let the block, which does what a command does, be ended from another thread."""
+        running = _OpenRequest(execution, end)
+        with self._lock:
+            self._running.append(running)
         try:
-            printed, errors = process.communicate()
+            if self._is_closed:
+                self._end("the server ends")
+            yield
+        except Exception:
+            if running.ended:
+                raise _explain_failure(words, running.ended) from None
+            raise
         finally:
             with self._lock:
-                self._running.discard(process)
-        try:
-            told: dict[str, Any] = json.loads(printed)
-        except ValueError:
-            said = errors.decode("utf-8", "backslashreplace").strip().splitlines()
-            raise _explain_failure(words, said[-1] if said else "it printed nothing") from None
-        if "error" in told:
-            raise revive_error(told["error"])
-        return told
+                self._running.remove(running)
+
+    def _run(self, words: Sequence[str], execution: str) -> dict[str, Any]:
+        """Run a command, and return the document that it prints."""
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "twice", *words, *self._trust],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        with self._stoppable(words, execution, partial(_end_group, process)):
+            printed, errors = process.communicate()
+            try:
+                told: dict[str, Any] = json.loads(printed)
+            except ValueError:
+                said = errors.decode("utf-8", "backslashreplace").strip().splitlines()
+                raise _explain_failure(words, said[-1] if said else "it printed nothing") from None
+            if "error" in told:
+                raise revive_error(told["error"])
+            return told
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a command, which first removes what it has half written, and then all that it started."""
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE_S)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def show_line(record: RunRecord, file: str, line: int) -> dict[str, Any]:

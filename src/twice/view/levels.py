@@ -1,7 +1,8 @@
-"""Counts for a timeline at any zoom: compare-points, what the journal has, and changes of components.
+"""Counts for a timeline at any zoom: compare-points, what the journal has, changes of components, moves of streams.
 
 A narrow range is counted from all its blocks. Of a wide one the index says how many entries lie where, and a sample of
-the blocks says of which kind they are, so ten million points cost as much as a hundred thousand.
+the blocks says of which kind they are, so ten million points cost as much as a hundred thousand. A compare-point has one
+digest for all streams: where one of them moved, only snapshots tell.
 
 Invariant: what is said to be exact was counted, every entry of it.
 """
@@ -10,12 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from twice.foundation.encoding import decode, encode
+from twice.foundation.seeds import is_shared
 from twice.recorder.effects.events import LENIENT, STRICT, read_numbers
 from twice.recorder.effects.ops import MAIN, OPS
 from twice.recorder.record import RecordReader
+from twice.recorder.record_form import reading
+from twice.recorder.snapshots import STREAMS, read_envelope
 from twice.report.timeline import FRAMES
+from twice.report.values import mapping
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,9 +35,10 @@ if TYPE_CHECKING:
     _Tracks = dict[tuple[str, str], tuple[_Counts, _Counts]]
 
 BINS_MAX: Final = 2000
-_GROUPS: Final = ("points", "journal", "component", "effect", "actor")
+_GROUPS: Final = ("points", "journal", "component", "stream", "effect", "actor")
 _EXACT_BLOCKS: Final = 64
 _SAMPLED_BLOCKS: Final = 64
+_SNAPSHOTS_MAX: Final = 256
 _TRACKS_MAX: Final = 64
 
 
@@ -76,7 +84,8 @@ def count_events(
 
     Returns:
         ``from``, ``to``, ``bins``, ``width`` (ticks in each), ``exact``, and ``tracks``: ``group``, ``name``,
-        ``counts`` and ``most``, which a count could be, for each bin. ``omitted`` counts tracks that are left out.
+        ``counts`` and ``most``, which a count could be, for each bin. ``omitted`` counts tracks that are left out. The
+        counts of a stream are of the ticks between two snapshots that differ in it.
     """
     width = max(1, -(-(last - first + 1) // bins))
     parts = Bins(first, width, max(1, -(-(last - first + 1) // width)))
@@ -92,15 +101,17 @@ def count_events(
     frames, are_exact = _count(
         placed, begins, parts, lambda at: _read_frames(reader, int(numbers[at]), actors)
     )
+    streams, are_all = _count_moves(reader, parts)
     tracks = sorted(
-        {**points, **frames}.items(), key=lambda each: (_GROUPS.index(each[0][0]), each[0][1])
+        {**points, **frames, **streams}.items(),
+        key=lambda each: (_GROUPS.index(each[0][0]), each[0][1]),
     )
     return {
         "from": first,
         "to": last,
         "bins": parts.count,
         "width": width,
-        "exact": is_exact and are_exact,
+        "exact": is_exact and are_exact and are_all,
         "tracks": [
             {
                 "group": group,
@@ -151,6 +162,38 @@ def _count(
                 counts[here] = len(ticks) * share
                 most[here] = len(of) * share
     return tracks, is_exact
+
+
+def _count_moves(reader: RecordReader, bins: Bins) -> tuple[_Tracks, bool]:
+    """Count the ticks between two snapshots in which a stream differs; whether no snapshot was left out."""
+    import numpy as np
+
+    if not reader.snapshot_count:
+        return {}, True
+    low, high = (reader.latest_snapshot(tick) for tick in (bins.first, bins.end - 1))
+    first = 0 if low is None else low.number
+    last = min(0 if high is None else high.number + 1, reader.snapshot_count - 1)
+    count = min(last - first + 1, _SNAPSHOTS_MAX)
+    states = dict[int, dict[str, bytes]]()
+    for number in np.linspace(first, last, count).astype(int).tolist():
+        with reading(f"snapshot {number}", reader.path):
+            envelope = read_envelope(reader, number)
+            held = mapping(decode(reader.blob(envelope["subsystems"][STREAMS]["blob"])))
+            tick = reader.snapshot(number)[0].tick
+            states[tick] = {str(name): encode(state) for name, state in held.items()}
+    ticks = sorted(states)
+    edges = bins.first + bins.width * np.arange(bins.count + 1)
+    tracks: _Tracks = {}
+    for name in sorted({name for each in states.values() for name in each}):
+        moved = [a.get(name) != b.get(name) for a, b in pairwise(states[tick] for tick in ticks)]
+        if any(moved) or not is_shared(name):
+            spans = np.diff(ticks)
+            counts, most = (
+                np.diff(np.interp(edges, ticks, np.append(0, np.cumsum(each))))
+                for each in (spans * moved, spans)
+            )
+            tracks["stream", name] = counts, most
+    return tracks, count == last - first + 1
 
 
 def _read_points(reader: RecordReader, first: int, count: int) -> _Found:

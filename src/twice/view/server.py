@@ -85,20 +85,24 @@ class ViewServer(ThreadingHTTPServer):
         """Do what a person asked for on the page.
 
         Args:
-            command: ``diagnose``, ``branch``, ``replay`` or ``lines``.
-            asked: its parameters.
+            command: ``diagnose``, ``branch``, ``replay`` or ``lines``, or ``stop`` for one of them.
+            asked: its parameters; ``execution`` names it.
 
         Raises:
             UsageError: E-USE-001. TwiceError: as the command says it.
         """
+        execution = str(asked.get("execution", ""))
         try:
+            if command == "stop":
+                self.executions.stop(str(asked["execution"]))
+                return {}
             if command == "diagnose":
                 a, b = (self.runs.path_of(int(asked[name])) for name in ("a", "b"))
-                return self.executions.diagnose(a, b)
+                return self.executions.diagnose(a, b, execution=execution)
             if command in {"replay", "lines"}:
                 path, tick = self.runs.path_of(int(asked["run"])), int(asked["tick"])
-                do = self.executions
-                return do.replay(path, tick) if command == "replay" else do.find_lines(path, tick)
+                do = self.executions.replay if command == "replay" else self.executions.find_lines
+                return do(path, tick, execution=execution)
             if command == "branch":
                 inputs = {str(name): str(text) for name, text in dict(asked["inputs"]).items()}
                 out = self.executions.branch(
@@ -106,6 +110,7 @@ class ViewServer(ThreadingHTTPServer):
                     int(asked["tick"]),
                     inputs,
                     onwards=bool(asked.get("onwards")),
+                    execution=execution,
                 )
                 return {"run": self.runs.add(out)}
         except (KeyError, ValueError, TypeError) as error:
@@ -117,6 +122,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: ViewServer
     protocol_version = "HTTP/1.1"
     timeout = 60  # a client that hangs keeps a thread, no longer than this
+
+    def handle(self) -> None:
+        with suppress(ConnectionError):  # the browser ended between two requests
+            super().handle()
 
     def do_GET(self) -> None:
         asked = self._authorize()

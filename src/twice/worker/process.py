@@ -174,6 +174,9 @@ class Worker(Closing):
         for file in self._files:
             file.close()
 
+    def kill(self) -> None:
+        """End the process at once, from any thread; a fork, whose id is not known, goes on."""
+
     def find_exit(self) -> tuple[str, int | None]:
         """Return how the process ended, in words, and its exit code; of a fork neither is known."""
         return "", None
