@@ -173,8 +173,10 @@ class Executions(Closing):
         session = self._replays[record]
         words = ["replay", str(record), "--at", str(tick)]
         try:
-            with self._stoppable(words, execution, session.kill):
+            with self._stoppable(words, execution, session.kill) as request:
                 yield session
+                if request.ended:  # when there was nothing left to kill
+                    raise _explain_failure(words, request.ended)
         except BaseException:
             self._replays.pop(record).close()
             raise
@@ -213,7 +215,7 @@ class Executions(Closing):
     @contextmanager
     def _stoppable(
         self, words: Sequence[str], execution: str, end: Callable[[], object]
-    ) -> Iterator[None]:
+    ) -> Iterator[_OpenRequest]:
         """Let the block, which does what a command does, be ended from another thread."""
         running = _OpenRequest(execution, end)
         with self._lock:
@@ -221,7 +223,7 @@ class Executions(Closing):
         try:
             if self._is_closed:
                 self._end("the server ends")
-            yield
+            yield running
         except Exception:
             if running.ended:
                 raise _explain_failure(words, running.ended) from None
