@@ -176,7 +176,7 @@ class Executions(Closing):
             with self._stoppable(words, execution, session.kill) as request:
                 yield session
                 if request.ended:  # when there was nothing left to kill
-                    raise _explain_failure(words, request.ended)
+                    raise _explain_failure(words, request.ended)  # noqa: TRY301
         except BaseException:
             self._replays.pop(record).close()
             raise
