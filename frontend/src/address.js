@@ -40,7 +40,11 @@ export function follow() {
     if (format() !== location.hash) history.pushState(null, "", format());
   }, RESTED_MS);
   view.listen(write);
-  addEventListener("popstate", () => read(location.hash));
+  addEventListener("popstate", () => {
+    read(location.hash);
+    // An address that names what is not there becomes the one of what is shown: it is no new entry.
+    history.replaceState(null, "", format());
+  });
   read(location.hash);
   history.replaceState(null, "", format());
 }

@@ -32,7 +32,8 @@ class Branch extends Part {
     fill(this.explanation, !canBranch ? whyNot : canChange
       ? `${name} is executed with other inputs at tick ${commas(moment.tick)}. The branch is a record of its own.`
       : "This tick has no inputs to change. Go to a tick that has.");
-    const offered = JSON.stringify([moment?.tick, inputs.map((each) => [each.name, each.text])]);
+    this.at = { run: view.run, tick: moment?.tick };
+    const offered = JSON.stringify([this.at, inputs.map((each) => [each.name, each.text])]);
     if (offered === this.#offered) return; // keep what is typed
     this.#offered = offered;
     fill(this.inputs, inputs.map(({ name: input, text, value }) => {
@@ -46,10 +47,10 @@ class Branch extends Part {
     const fields = [...this.inputs.querySelectorAll("input")];
     const changed = fields.filter((each) => each.value !== each.recorded);
     if (!changed.length) return h("p", { class: "warning", role: "alert" }, "Change the value of an input first.");
-    const { run, tick } = view;
+    const { run, tick } = this.at; // whose inputs were changed; the page may be at another tick by now
     const inputs = Object.fromEntries(changed.map((each) => [each.input, each.value]));
-    const made = (await post("branch", { run, tick, inputs, onwards: this.onwards.checked, execution })).run;
-    view.set({ runs: [...view.runs.slice(0, made.run), made], run, other: made.run });
+    const made = await post("branch", { run, tick, inputs, onwards: this.onwards.checked, execution });
+    view.set({ runs: made.runs, run, other: made.run });
     announce(`The branch ${made.name} is shown beside ${view.runs[run].name}.`);
     return h("p", {}, `The branch is ${made.name}.`);
   }

@@ -163,7 +163,7 @@ def test_the_line_of_each_read_is_found(page: Page) -> None:
 
 def test_a_branch_is_a_run_beside_its_parent(page: Page) -> None:
     body = {"run": 0, "tick": 2, "inputs": {"push": "7"}, "onwards": False}
-    made = page.read("/api/branch", body)["run"]
+    made = page.read("/api/branch", body)
 
     assert Path(made["path"]).name.endswith("-branch-1.twice")
     told = page.read(f"/api/difference?a=0&b={made['run']}")
@@ -190,6 +190,77 @@ def stop(page: Page, execution: str) -> None:
     """Stop an execution as soon as it is known."""
     while "happened" in page.read("/api/stop", {"execution": execution}):
         pass
+
+
+def test_branches_that_are_made_at_once_are_records_of_their_own(page: Page) -> None:
+    made = []
+    for push in (100, 101):
+        body = {"run": 0, "tick": 2, "inputs": {"push": str(push)}}
+        with asked(page, "/api/branch", body) as answers:
+            made.append((push, answers))
+            if push == 100:
+                other = {**body, "inputs": {"push": "102"}}
+                made.append((102, [page.read("/api/branch", other)]))
+
+    for push, (answer,) in made:
+        run = answer["runs"][answer["run"]]
+        assert run["path"] == answer["path"]
+        told = page.read(f"/api/moment?run={answer['run']}&tick=2")
+        assert told["inputs"][0]["value"] == push
+    assert len({answers[0]["path"] for _, answers in made}) == 3
+
+
+def test_a_file_that_comes_while_a_branch_runs_is_left_alone(page: Page) -> None:
+    folder = page.server.runs.path_of(0).parent
+    path = next(
+        path
+        for path in (folder / f"a-branch-{number}.twice" for number in range(1, 99))
+        if not path.exists()
+    )
+    body = {"run": 0, "tick": 2, "inputs": {"push": "7"}}
+    with asked(page, "/api/branch", body) as answers:
+        while not list(folder.glob(".twice-*/branch.twice")):
+            assert not answers
+        path.write_text("mine")
+
+    assert f"{path.name} is there already" in answers[0]["happened"]
+    assert path.read_text() == "mine"
+    path.unlink()
+
+
+def test_a_record_that_was_replaced_is_not_executed(page: Page, tmp_path: Path) -> None:
+    path = page.server.runs.path_of(0)
+    kept = tmp_path / "kept.twice"
+    path.rename(kept)
+    with recorded(tmp_path, "def main(run):\n    pass\n") as other:
+        other.path.replace(path)
+    told = page.read("/api/replay", {"run": 0, "tick": 2})
+    shown = page.read("/api/moment?run=0&tick=3")
+    kept.replace(path)
+
+    assert "is another run by now" in told["happened"]
+    assert shown["inputs"][0]["value"] == 2
+
+
+def test_a_record_that_was_cut_in_place_ends_no_server(page: Page) -> None:
+    path = page.server.runs.path_of(0)
+    content = path.read_bytes()
+    path.write_bytes(content[:4000])
+    told = page.read("/api/moment?run=0&tick=3")
+    path.write_bytes(content)
+
+    assert "was cut while it was shown" in told["happened"]
+    assert page.read("/api/moment?run=0&tick=3")["inputs"][0]["value"] == 2
+
+
+def test_a_defect_is_an_answer(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> dict[str, Any]:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(page.server.runs, "answer", fail)
+    told = page.read("/api/session")
+
+    assert told["happened"] == "twice could not answer this: ZeroDivisionError: by nothing."
 
 
 def test_a_branch_that_is_stopped_leaves_nothing(page: Page) -> None:

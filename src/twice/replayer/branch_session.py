@@ -78,16 +78,11 @@ class BranchingSession(Closing):
             )
         self._target = self.out.absolute()
         self._beside = self._target.with_name(f"{self.out.name}.files")
-        _require_branch(record, fork, self.out, force=force)
+        self._force = force
+        _require_branch(record, fork, self.out)
+        self._require_free()
         index = record.point_before(fork)
         require_consistent_points(record, index + 1)  # the branch's own record begins with them
-        if os.path.lexists(self._beside) and not force:  # exists() raises where a name is too long
-            raise OutputExists(
-                f"{self._beside} is there already: files of an older branch.",
-                "Expected a path that is free, for the files that this branch writes.",
-                "Choose another record with -o, or replace both with --force (in Python: force=True).",
-                path=str(self._beside),
-            )
         # A branch runs in a copy of the files. Its record is written here, to the real disk.
         self._folder = make_aside_folder(self._target)
         self._record, self._files = self._folder / "branch.twice", self._folder / "files"
@@ -175,17 +170,34 @@ class BranchingSession(Closing):
         if self._child is not None:
             self._child.read_keeper_report()  # its files are copied when its process has ended
             try:
+                self._require_free()  # somebody may have taken the path while the program ran
                 # Files first: a record without its files would claim that the run wrote none.
                 if any(self._files.iterdir()):
                     if self._beside.exists():
                         shutil.rmtree(self._beside)
                     self._files.replace(self._beside)
                 self._record.replace(self._target)
+            except OutputExists:
+                self.close()
+                raise
             except OSError as error:
                 self.close()
                 raise unwritable(self._target, error) from error
         self.close()
         return RunRecord.open(self.out)
+
+    def _require_free(self) -> None:
+        """Refuse paths that are taken: E-OUTPUT-001."""
+        refuse_existing(self.out, force=self._force, is_record=True)
+        if (
+            os.path.lexists(self._beside) and not self._force
+        ):  # exists() raises where a name is too long
+            raise OutputExists(
+                f"{self._beside} is there already: files of an older branch.",
+                "Expected a path that is free, for the files that this branch writes.",
+                "Choose another record with -o, or replace both with --force (in Python: force=True).",
+                path=str(self._beside),
+            )
 
     def close(self) -> None:
         """Stop; without ``finish`` the branch is given up and leaves no file."""
@@ -277,10 +289,9 @@ def branch(
             return branching.finish(inputs, onwards=onwards, must_use=True)
 
 
-def _require_branch(record: RunRecord, fork: int, out: Path, *, force: bool) -> None:
+def _require_branch(record: RunRecord, fork: int, out: Path) -> None:
     """Refuse a record or an output that no branch can use, before anything starts."""
     require_rerunnable(record)
-    refuse_existing(out, force=force, is_record=True)
     folder = out.absolute().parent
     if not folder.is_dir():
         raise OutputUnwritable(

@@ -18,7 +18,7 @@ from twice.foundation.printable import pluralize, printable
 from twice.recorder.components import name_columns
 from twice.recorder.effects.events import LENIENT, STRICT, unpack
 from twice.recorder.effects.ops import MAIN, OPS, WITH_ARGUMENTS
-from twice.recorder.record_form import ERRORS, INPUT, OUTPUT
+from twice.recorder.record_form import ERRORS, INPUT, OUTPUT, reading
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.snapshots import STREAMS, read_envelope
 from twice.report.values import as_json, find_part, inline, lines
@@ -180,8 +180,9 @@ def _journal(record: RunRecord, tick: int, indices: list[int], most: int | None)
         if frame.tick != tick:
             continue
         if frame.kind == INPUT:
-            fields: Any = decode(frame.payload)
-            name, substituted, value = fields
+            with reading("an input", record.path):
+                fields: Any = decode(frame.payload)
+                name, substituted, value = fields
             shown = {"name": name, "value": show(value), "text": inline(value)}
             inputs.append({**shown, "substituted": substituted})
         elif frame.kind in {STRICT, LENIENT}:

@@ -36,6 +36,7 @@ from twice.report.values import as_json, limit_leaves
 from twice.view.viewed_runs import ELEMENTS_MAX, ENTRIES_MAX, LEAVES_MAX
 from twice.worker.channel import revive_error
 
+_COMMAND_MAX: Final = 1000
 _GRACE_S: Final = 3.0
 """For a command to remove what it has half written."""
 
@@ -65,6 +66,7 @@ class Executions(Closing):
     def __init__(self, trust: Sequence[str] = ()) -> None:
         self._trust = trust
         self._running: list[_OpenRequest] = []
+        self._taken = set[Path]()  # by branches, also by those that run
         self._replays: dict[Path, ReplaySession] = {}
         self._lock, self._replaying = Lock(), Lock()
         self._is_closed = False
@@ -80,7 +82,9 @@ class Executions(Closing):
         Raises:
             TwiceError: as the command says it.
         """
-        told = self._run(["diagnose", str(a), str(b), "--anyway", "--json"], execution)
+        told = self._run(
+            ["diagnose", str(a.absolute()), str(b.absolute()), "--anyway", "--json"], execution
+        )
         operation, lines = told.get("operation"), list[dict[str, Any]]()
         with RunRecord.open(a) as record:
             for each in [operation] if operation else told.get("candidates", ()):
@@ -115,10 +119,21 @@ class Executions(Closing):
             TwiceError: as the command says it.
         """
         names = (record.with_name(f"{record.stem}-branch-{n}.twice") for n in count(1))
-        out = next(path for path in names if not path.exists())
+        with self._lock:
+            out = next(path for path in names if path not in self._taken and not path.exists())
+            self._taken.add(out)
         given = [part for name, text in inputs.items() for part in ("--input", f"{name}={text}")]
         onward = ["--onwards"] if onwards else []
-        words = [str(record), "--at", str(tick), *given, *onward, "-o", str(out), "--json"]
+        words = [
+            str(record.absolute()),
+            "--at",
+            str(tick),
+            *given,
+            *onward,
+            "-o",
+            str(out.absolute()),
+            "--json",
+        ]
         self._run(["branch", *words], execution)
         return out
 
@@ -234,13 +249,23 @@ class Executions(Closing):
 
     def _run(self, words: Sequence[str], execution: str) -> dict[str, Any]:
         """Run a command, and return the document that it prints."""
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "twice", *words, *self._trust],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        # It ends with the server, however that ends.
+        start = [sys.executable, "-P", "-m", "twice.cli.with_parent", str(os.getpid())]
+        watching, theirs = os.pipe()
+        try:
+            process = subprocess.Popen(
+                [*start, str(theirs), *words, *self._trust],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=[theirs],
+            )
+        except OSError as error:
+            raise _explain_failure(words, f"it cannot be started: {error.strerror}") from error
+        finally:
+            os.close(theirs)
+            os.close(watching)
         with self._stoppable(words, execution, partial(_end_group, process)):
             printed, errors = process.communicate()
             try:
@@ -294,5 +319,5 @@ def _explain_failure(words: Sequence[str], why: str) -> UsageError:
     return UsageError(
         f"twice {words[0]} gave no answer: {why}.",
         "Expected one document.",
-        f"Run it by hand: twice {shlex.join(words)}",
+        f"Run it by hand: twice {shlex.join(words)[:_COMMAND_MAX]}",
     )

@@ -17,7 +17,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from twice.errors import TwiceError, UsageError
 from twice.view.executions import Executions
@@ -112,8 +112,9 @@ class ViewServer(ThreadingHTTPServer):
                     onwards=bool(asked.get("onwards")),
                     execution=execution,
                 )
-                return {"run": self.runs.add(out)}
-        except (KeyError, ValueError, TypeError) as error:
+                # All runs: the branches of other tabs have numbers, too.
+                return self.runs.add(out) | self.runs.answer("session", {})
+        except (KeyError, ValueError, TypeError, OverflowError) as error:
             raise _refuse(f"{command} was asked for with {error}") from error
         raise _refuse(f"{command!r} was asked for")
 
@@ -131,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
         asked = self._authorize()
         if asked is None:
             return
-        path = urlsplit(self.path).path
+        path = self.path.partition("?")[0]
         if path in _STATIC:
             name, kind = _STATIC[path]
             content = _read_static(name).replace(b"__TOKEN__", self.server.token.encode())
@@ -145,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         length = self.headers.get("Content-Length", "")
         self.close_connection = True  # what is left of a refused body is no request
-        command = urlsplit(self.path).path.removeprefix("/api/")
+        command = self.path.partition("?")[0].removeprefix("/api/")
 
         def execute() -> dict[str, Any]:
             if self.headers.get_content_type() != "application/json":
@@ -154,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
                 raise _refuse(f"{command} was asked for with {length or 'no'} bytes")
             try:
                 asked = json.loads(self.rfile.read(int(length)))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise _refuse(f"{command} was asked for with what is no JSON") from error
             return self.server.execute(command, asked if isinstance(asked, dict) else {})
 
@@ -162,7 +163,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _authorize(self) -> Mapping[str, str] | None:
         """Return the parameters of a request that may be answered; refuse any other."""
-        asked = {name: texts[-1] for name, texts in parse_qs(urlsplit(self.path).query).items()}
+        query = self.path.partition("?")[2]
+        asked = {name: texts[-1] for name, texts in parse_qs(query).items()}
         token = self.headers.get("X-Twice-Token") or asked.pop("token", "")
         names = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
         origin = self.headers.get("Origin")
@@ -184,12 +186,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, ask: Callable[[], dict[str, Any]]) -> None:
         try:
             answer = ask()
+            content = json.dumps(_tell_integers(answer)).encode()
         except TwiceError as error:
             self._send_error(HTTPStatus.BAD_REQUEST, error)
+        except Exception as error:  # noqa: BLE001  (a page without an answer says that the server is gone)
+            self._send_error(HTTPStatus.INTERNAL_SERVER_ERROR, _explain_defect(error))
         else:
-            self._send(
-                HTTPStatus.OK, "application/json", json.dumps(_tell_integers(answer)).encode()
-            )
+            self._send(HTTPStatus.OK, "application/json", content)
 
     def _send_error(self, status: HTTPStatus, error: TwiceError) -> None:
         self._send(status, "application/json", json.dumps({"error": tell_error(error)}).encode())
@@ -199,8 +202,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"Content-Type": kind, "Content-Length": str(len(content)), **_HEADERS}
         for name, value in headers.items():
             self.send_header(name, value)
-        self.end_headers()
         with suppress(ConnectionError):  # the page went on to something else
+            self.end_headers()
             self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
@@ -221,6 +224,14 @@ def _tell_integers(value: Any) -> Any:
     if isinstance(value, int) and abs(value) >= _INTEGER_MAX:
         return {"integer": str(value)}
     return value
+
+
+def _explain_defect(error: Exception) -> UsageError:
+    return UsageError(
+        f"twice could not answer this: {type(error).__name__}: {error}.",
+        "Expected an answer or one of its own errors: this is a defect of twice.",
+        "Report it with the record, if you may. The page goes on with everything else.",
+    )
 
 
 def _refuse(happened: str) -> UsageError:

@@ -61,7 +61,7 @@ class ViewedRuns:
         # Requests come on threads of their own, and records are read by one at a time.
         self._lock = RLock()
         self._records: list[RunRecord] = []
-        self._sizes: list[int] = []
+        self._sizes: list[tuple[int, int]] = []
         try:
             for path in paths:
                 self.add(path)
@@ -83,8 +83,22 @@ class ViewedRuns:
                 stack.callback(record.close)
 
     def path_of(self, run: int) -> Path:
-        """Return the path of a record."""
-        return self._find(run).path
+        """Return the path of a record that is to be executed.
+
+        Raises:
+            UsageError: E-USE-001, another record stands there by now. RecordUnreadable: E-RECORD-005, none does.
+        """
+        with self._lock:
+            shown = self._find(run)
+            with RunRecord.open(shown.path) as now:
+                if now.run_id != shown.run_id:
+                    raise UsageError(
+                        f"{shown.path} is another run by now: it was replaced while it was shown.",
+                        "Expected the run that the page shows.",
+                        f"Look at the new one: twice view {shown.path}",
+                        path=str(shown.path),
+                    )
+            return shown.path
 
     def answer(self, question: str, asked: Mapping[str, str]) -> dict[str, Any]:
         """Answer a question of the page.
@@ -113,7 +127,17 @@ class ViewedRuns:
     def _find(self, run: int) -> RunRecord:
         if not 0 <= run < len(self._records):
             raise _refuse("run", run, f"a number from 0 to {len(self._records) - 1}")
-        return self._records[run]
+        record = self._records[run]
+        # What is read of a mapped file that was cut ends the whole process.
+        (file, size), (shown, whole) = _measure(record.path), self._sizes[run]
+        if file == shown and size < whole:
+            raise UsageError(
+                f"{record.path} was cut while it was shown: another file was copied over it.",
+                "Expected a record that stays as it is.",
+                f"Open it anew: twice view {record.path}",
+                path=str(record.path),
+            )
+        return record
 
     def _refresh(self) -> None:
         """Open those anew that have grown: their programs are still running."""
@@ -266,9 +290,12 @@ class ViewedRuns:
         }
 
 
-def _measure(path: Path) -> int:
-    """Return the bytes of a file; -1 of an object, which does not grow, and of what is gone."""
-    return path.stat().st_size if path.exists() else -1
+def _measure(path: Path) -> tuple[int, int]:
+    """Return number and bytes of a file; 0 and 0 of an object, which does not grow, and of what is gone."""
+    if not path.exists():
+        return 0, 0
+    status = path.stat()
+    return status.st_ino, status.st_size
 
 
 def _list_changed(record: RunRecord, tick: int) -> list[str]:
