@@ -269,17 +269,13 @@ def _file(path: Path, key: str, value: Any) -> Path:
     if not isinstance(value, str) or not value or "\0" in value:
         raise _wrong(path, key, value, "a path, as text")
     found = path.parent / value
-    root = _checkout(path.parent.resolve())
+    folder = path.parent.resolve()
+    around = (each for each in (folder, *folder.parents) if (each / ".git").exists())
+    root = next(around, folder)
     # A project may be a stranger's, and an error shows a line of what it names.
     if not found.resolve().is_relative_to(root):
         raise _wrong(path, key, value, f"a file inside of {root}, with links followed")
     return found
-
-
-def _checkout(folder: Path) -> Path:
-    """Return the version-controlled folder that contains a project, or the project's own."""
-    around = (each for each in (folder, *folder.parents) if (each / ".git").exists())
-    return next(around, folder)
 
 
 def _catalogues(path: Path, key: str, value: Any) -> tuple[tuple[str, str], ...]:

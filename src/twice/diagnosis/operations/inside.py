@@ -41,7 +41,6 @@ from twice.errors import TwiceError
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.runrecord import RunRecord
 from twice.worker.concurrency import run_concurrently
 
 _CAPTURES_MAX: Final = 4
@@ -55,7 +54,10 @@ def look_inside(
     runner: Runner, window: Window, seen: Observations, progress: Callable[[str], None]
 ) -> None:
     """Add to the observations what was found inside of the interval that closes a window."""
-    if not all(_has_loaded(side.record) for side in (runner.a, runner.b)):
+    if not all(
+        not TRACES.keys().isdisjoint((side.record.ending or {}).get("imported", ()))
+        for side in (runner.a, runner.b)
+    ):
         return
     try:
         found = OperationSearch(runner, progress).find(window)
@@ -66,10 +68,6 @@ def look_inside(
     if found is not None and any("/thread:" in key for key in keys):
         found = replace(found, notes=(*found.notes, _THREADS))
     seen.inside = found
-
-
-def _has_loaded(record: RunRecord) -> bool:
-    return not TRACES.keys().isdisjoint((record.ending or {}).get("imported", ()))
 
 
 @dataclass(frozen=True)
