@@ -74,15 +74,14 @@ class AnalysisConfig:
         Raises:
             ConfigError: E-CONFIG-001: a catalogue is none.
         """
-        from twice.checker.catalogue import shipped
-        from twice.checker.catalogue.own import extended
+        from twice.checker.catalogue import extended, shipped
 
         bans = [each.name for each in self.bans]
         return extended(shipped(), self.catalogues, self.allowed, bans)
 
     def index(self) -> Index:
         """Arrange the rules for this catalogue."""
-        from twice.checker.catalogue.own import BANNED
+        from twice.checker.catalogue import BANNED
         from twice.checker.rules.engine import every_rule, index
 
         rules = every_rule()

@@ -16,19 +16,23 @@ from twice.checker.catalogue import Catalogue
 from twice.checker.syntax.annotations import Annotations
 from twice.checker.syntax.attributes import Attributes
 from twice.checker.syntax.classes import Classes, is_property
-from twice.checker.syntax.constructors import BUILT, CONSTRUCTORS, SAME, TABLES, WHOLE
 from twice.checker.syntax.filling import Filling, Place
 from twice.checker.syntax.kind import (
+    BUILT,
+    CONSTRUCTORS,
+    SAME,
     STABLE,
+    TABLES,
     TEXT,
+    WHOLE,
     Kind,
+    combined,
     holding,
     is_none,
     shared,
     table,
 )
 from twice.checker.syntax.names import LOCAL, Names
-from twice.checker.syntax.operators import combined
 from twice.checker.syntax.reaching import is_asked, latest, reaches
 from twice.checker.syntax.survey import Binding, Scope, Survey
 
