@@ -241,6 +241,9 @@ class ClosingPointSink(Sink):
         self._next += 1
 
 
+Look = Callable[[Mapping[str, Component]], dict[str, Any]]
+
+
 class InspectControl(Control):
     """Sends what is seen of the components before one tick, and ends the process.
 
@@ -250,12 +253,8 @@ class InspectControl(Control):
         look: what is sent, of the components by name.
     """
 
-    def __init__(
-        self, channel: Channel, tick: int, look: Callable[[Mapping[str, Component]], dict[str, Any]]
-    ) -> None:
-        self._channel = channel
-        self._tick = tick
-        self._look = look
+    def __init__(self, channel: Channel, tick: int, look: Look) -> None:
+        self._channel, self._tick, self._look = channel, tick, look
 
     def before_tick(self, session: Session, tick: int) -> None:
         """Look, when this is the tick."""

@@ -87,9 +87,9 @@ class Kind:
         return self.name.endswith("-generator")
 
 
-def holding(name: str, inside: Kind | None, origin: str = "") -> Kind:
+def holding(name: str, inside: Kind | None) -> Kind:
     """Give a set, list or tuple of elements of a kind."""
-    return Kind(name, "" if inside is None else counted(inside), origin, inside)
+    return Kind(name, "" if inside is None else counted(inside), inside=inside)
 
 
 def table(keys: Kind | None, values: Kind | None, origin: str = "") -> Kind:
