@@ -245,13 +245,7 @@ Look = Callable[[Mapping[str, Component]], dict[str, Any]]
 
 
 class InspectControl(Control):
-    """Sends what is seen of the components before one tick, and ends the process.
-
-    Args:
-        channel: to the parent.
-        tick: the tick.
-        look: what is sent, of the components by name.
-    """
+    """Sends what is seen of the components before one tick, and ends the process."""
 
     def __init__(self, channel: Channel, tick: int, look: Look) -> None:
         self._channel, self._tick, self._look = channel, tick, look

@@ -211,10 +211,6 @@ class EnvironmentDifference:
 def diff_fingerprints(recorded: Fingerprint, now: Fingerprint) -> list[EnvironmentDifference]:
     """Return the differences of two environments, in a fixed order, probes last.
 
-    Args:
-        recorded: the environment of the record.
-        now: the environment to compare with it.
-
     A probe that only ``now`` has is a note (nothing was recorded to compare it with); one that only
     the record has counts in full, because it could not be checked. For ``cpu features`` each side
     shows the features that the other lacks.

@@ -322,14 +322,7 @@ def build_verification(
     *,
     change: Callable[[Resume], Resume] = lambda resume: resume,
 ) -> VerificationMonitor:
-    """Build the session that verifies a record, ready to be executed; return its monitor.
-
-    Args:
-        record: what is verified.
-        job: from ``replay_run.execute_once``.
-        channel: to the parent.
-        change: as for ``VerificationMonitor.rebuild``.
-    """
+    """Build the session that verifies a record, ready to be executed; return its monitor."""
     watch = VerificationMonitor(
         channel,
         record,

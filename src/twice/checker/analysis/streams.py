@@ -87,11 +87,7 @@ def _closure(start: str, edges: Mapping[str, list[str]], reached: set[str]) -> l
 
 
 class Reseedings:
-    """The statements of a file that seed process-wide streams, by function.
-
-    Args:
-        module: the file.
-    """
+    """The statements of a file that seed process-wide streams, by function."""
 
     def __init__(self, module: Module) -> None:
         self._module = module

@@ -24,12 +24,7 @@ _DEPTH: Final = 5
 
 
 class Classes:
-    """Reads the classes of one file.
-
-    Args:
-        survey: the file.
-        names: its names.
-    """
+    """Reads the classes of one file."""
 
     def __init__(self, survey: Survey, names: Names) -> None:
         self._survey = survey

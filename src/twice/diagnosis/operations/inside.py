@@ -81,12 +81,7 @@ class _Traced:
 
 
 class OperationSearch:
-    """Looks for the operation by executing both sides of a runner.
-
-    Args:
-        runner: what executes the two sides.
-        progress: called with a description of the current step.
-    """
+    """Looks for the operation by executing both sides of a runner."""
 
     def __init__(self, runner: Runner, progress: Callable[[str], None]) -> None:
         self._runner, self._progress = runner, progress

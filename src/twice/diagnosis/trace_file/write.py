@@ -221,12 +221,7 @@ def _digest_reads(record: RunRecord) -> dict[str, str]:
 
 
 def choose_events(flow: Trace, limit: int = EVENTS_MAX) -> tuple[Point, ...]:
-    """Events to sample, in the order in which the threads met them.
-
-    Args:
-        flow: every event of the window.
-        limit: how many may be chosen.
-    """
+    """Events to sample, in the order in which the threads met them."""
     events = sorted(_events(flow))
     if len(events) <= limit:
         return tuple(point for _, _, _, point in events)
