@@ -81,15 +81,7 @@ class Turns:
     def __init__(self, order: Sequence[str], events: Mapping[str, Sequence[Event]]) -> None:
         self.lock = RLock()
         self.exchanges, self.waits = Exchanges(order, events), TimedWaits()
-        counts: defaultdict[str, int] = defaultdict(int)
-        found = []
-        for key in order:
-            number, value = events[key][counts[key]]
-            turn = read_turn(value[0]) if number in INCOMING else None
-            if turn is not None:
-                found.append(_Arrival(key, counts[key], *turn))
-            counts[key] += 1
-        self._arrivals = found
+        self._arrivals = _list_arrivals(order, events)
         self._ordered = {(one.key, one.number) for one in self._arrivals}
         self._at = 0
         self._forced_at = -1
@@ -314,3 +306,16 @@ def selector_patches(turns: Turns, module: Any) -> list[Patch]:
         real(self, event_list)
 
     return [Patch(loop, "_process_events", process_events)]
+
+
+def _list_arrivals(order: Sequence[str], events: Mapping[str, Sequence[Any]]) -> Sequence[_Arrival]:
+    """Return the incoming events in order, where the record has their turns."""
+    counts: defaultdict[str, int] = defaultdict(int)
+    found = []
+    for key in order:
+        number, value = events[key][counts[key]]
+        turn = read_turn(value[0]) if number in INCOMING else None
+        if turn is not None:
+            found.append(_Arrival(key, counts[key], *turn))
+        counts[key] += 1
+    return found
