@@ -28,7 +28,7 @@ from twice.diagnosis.window import (
     leaves_of,
     window_session,
 )
-from twice.recorder.child import serve_actions
+from twice.recorder.child import Handler, serve_actions
 from twice.recorder.execution import execute
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session import Session
@@ -82,7 +82,7 @@ def inspect_here(look: Look, job: Mapping[str, Any], channel: Channel) -> None:
         execute(session, dict)
 
 
-ACTIONS = {
+ACTIONS: Mapping[str, Handler] = {
     "inspect": partial(inspect_here, leaves_of),
     "operations": trace_operations_here,
     "reading": partial(inspect_here, find_unsteady),
