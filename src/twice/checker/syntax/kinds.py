@@ -268,7 +268,8 @@ class Kinds:
             last = latest(self._survey, holder.bindings[node.id], node)
             if last is not None:
                 return self._of_binding(last, holder, depth, node.id)
-        found = self._bound(holder.bindings[node.id], holder, (id(holder), node.id), depth)
+        bindings = ((each, holder) for each in holder.bindings[node.id])
+        found = self._bound_all(bindings, (id(holder), node.id), depth)
         if found is None and scope is holder and holder.is_function:
             return self._left(node, holder, depth)
         return found
@@ -303,11 +304,6 @@ class Kinds:
             base = self.of(node.value, scope, depth)
             return base if base is not None and base.name == "path" else None
         return self._classes.member(node, scope)
-
-    def _bound(
-        self, bindings: list[Binding], holder: Scope, key: tuple[int, str], depth: int
-    ) -> Kind | None:
-        return self._bound_all(((each, holder) for each in bindings), key, depth)
 
     def _bound_all(
         self, bindings: Iterable[tuple[Binding, Scope]], key: tuple[int, str], depth: int

@@ -58,12 +58,7 @@ def patches(files: Files) -> list[Patch]:
         caller = files.caller(_getframe(1))
         place = None if caller is None else files.places.of(path, dir_fd)
         if place in DEVICES and caller is Caller.PROGRAM:
-            raise EffectRefused(
-                f"{place} was opened by os.open: what is read from its descriptor cannot be recorded.",
-                "Expected entropy from os.urandom(n), secrets, or open('/dev/urandom', 'rb').",
-                "Read it in one of these ways.",
-                path=place,
-            )
+            raise _refuse_device(place)
         if caller is None or place is None or not files.governs(place):
             return real_os_open(path, flags, mode, dir_fd=dir_fd)
         return _open_place(files, place, path, flags, mode, caller)
@@ -194,6 +189,15 @@ def _open_place(files: Files, place: str, given: Any, flags: int, mode: int, cal
         if error.filename != given and error.errno is not None:
             raise OSError(error.errno, error.strerror, given) from None
         raise
+
+
+def _refuse_device(place: str | None) -> EffectRefused:
+    return EffectRefused(
+        f"{place} was opened by os.open: what is read from its descriptor cannot be recorded.",
+        "Expected entropy from os.urandom(n), secrets, or open('/dev/urandom', 'rb').",
+        "Read it in one of these ways.",
+        path=place,
+    )
 
 
 def _writes(mode: Any, buffering: int, encoding: Any, errors: Any, newline: Any) -> bool | None:
