@@ -20,7 +20,6 @@ from twice.checker.syntax.survey import Scope, Survey
 _NUMBERS: Final = {"enum.IntEnum", "enum.IntFlag"}
 _WORDS: Final = {"enum.Enum", "enum.Flag", "enum.StrEnum"}
 _TUPLES: Final = {"typing.NamedTuple"}
-_DEPTH: Final = 5
 
 
 class Classes:
