@@ -160,7 +160,7 @@ def store(differing: dict[str, set[str]]) -> None:
     """Store the probes that were the same on every processor."""
     tables = json.loads(STORED.read_text(encoding="utf-8"))
     for profile in ("x86-64-v3", "x86-64-v2"):
-        found, _ = measure_numbers_in(apply_profile(for_recording({}), profile), profile)
+        found, *_ = measure_numbers_in(apply_profile(for_recording({}), profile), profile)
         table = make_table(found)
         for name in {*differing[profile], CRASHES}:
             table["probes"].pop(name, None)

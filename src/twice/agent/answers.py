@@ -62,13 +62,7 @@ _NOISE: Final = {
 
 
 def answer(verb: str, document: Mapping[str, Any], more: str) -> dict[str, Any]:
-    """Make the answer to a call that went well.
-
-    Args:
-        verb: the tool's name.
-        document: the command's JSON.
-        more: the resource with all of it.
-    """
+    """Make the answer to a call that went well."""
     told = _SHAPES.get(verb, dict)(document)
     assessed = _assess(verb, document)
     headline = _cut_text(_HEADLINES[verb](told), _TOLD_MAX)

@@ -34,11 +34,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 
 
 class InputRequired(Exception):
-    """A call has to come again with what its client is asked for.
-
-    Args:
-        result: that says what.
-    """
+    """A call has to come again with what its client is asked for."""
 
     def __init__(self, result: InputRequiredResult) -> None:
         super().__init__("input required")

@@ -336,12 +336,7 @@ def _require_printable(value: object) -> None:
 
 
 def describe_tool(name: str, kind: type[Arguments]) -> Tool:
-    """Describe a tool: its schemas, and whether it only reads.
-
-    Args:
-        name: of the tool.
-        kind: of its arguments.
-    """
+    """Describe a tool: its schemas, and whether it only reads."""
     is_read_only = name in _READ_ONLY
     return Tool(
         name=name,

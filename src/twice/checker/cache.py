@@ -102,7 +102,12 @@ class Cache:
         )
         rest = json.dumps(facts, separators=(",", ":"))
         with suppress(OSError):
-            _make_folder(self._path.parent)
+            folder = self._path.parent
+            if not folder.is_dir():
+                folder.mkdir(parents=True)
+            ignoring = folder.parent / ".gitignore"
+            if not ignoring.exists():
+                ignoring.write_text("*\n", "ascii")
             aside = self._path.with_suffix(f".{os.getpid()}")
             aside.write_text("\n".join([self._head(always, rest), always, rest, ""]), "ascii")
             aside.replace(self._path)
@@ -148,11 +153,3 @@ def _key(config: AnalysisConfig) -> str:
 def _path(root: Path) -> Path:
     """Return the pack's path for this working folder: findings carry paths relative to it."""
     return root / FOLDER / "check" / f"{digest_text(os.path.relpath(Path.cwd(), root))[:16]}.pack"
-
-
-def _make_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        folder.mkdir(parents=True)
-    ignoring = folder.parent / ".gitignore"
-    if not ignoring.exists():
-        ignoring.write_text("*\n", "ascii")

@@ -74,15 +74,14 @@ class AnalysisConfig:
         Raises:
             ConfigError: E-CONFIG-001: a catalogue is none.
         """
-        from twice.checker.catalogue import shipped
-        from twice.checker.catalogue.own import extended
+        from twice.checker.catalogue import extended, shipped
 
         bans = [each.name for each in self.bans]
         return extended(shipped(), self.catalogues, self.allowed, bans)
 
     def index(self) -> Index:
         """Arrange the rules for this catalogue."""
-        from twice.checker.catalogue.own import BANNED
+        from twice.checker.catalogue import BANNED
         from twice.checker.rules.engine import every_rule, index
 
         rules = every_rule()
@@ -269,17 +268,13 @@ def _file(path: Path, key: str, value: Any) -> Path:
     if not isinstance(value, str) or not value or "\0" in value:
         raise _wrong(path, key, value, "a path, as text")
     found = path.parent / value
-    root = _checkout(path.parent.resolve())
+    folder = path.parent.resolve()
+    around = (each for each in (folder, *folder.parents) if (each / ".git").exists())
+    root = next(around, folder)
     # A project may be a stranger's, and an error shows a line of what it names.
     if not found.resolve().is_relative_to(root):
         raise _wrong(path, key, value, f"a file inside of {root}, with links followed")
     return found
-
-
-def _checkout(folder: Path) -> Path:
-    """Return the version-controlled folder that contains a project, or the project's own."""
-    around = (each for each in (folder, *folder.parents) if (each / ".git").exists())
-    return next(around, folder)
 
 
 def _catalogues(path: Path, key: str, value: Any) -> tuple[tuple[str, str], ...]:

@@ -31,13 +31,7 @@ Checking = Callable[[bytes], Sequence[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class FixedFile:
-    """A file after its fixes.
-
-    Args:
-        before: its bytes.
-        after: its bytes with all fixes.
-        fixes: how many were applied.
-    """
+    """A file after its fixes."""
 
     before: bytes
     after: bytes

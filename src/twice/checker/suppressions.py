@@ -54,12 +54,7 @@ class _Statement:
 
 
 def read_comments(text: str, tree: ast.Module) -> Remarks:
-    """Read what the comments of a file say.
-
-    Args:
-        text: the source.
-        tree: its syntax.
-    """
+    """Read what the comments of a file say."""
     if not _MENTION.search(text):
         return NO_REMARKS
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # as the parser does

@@ -94,14 +94,7 @@ class RuleOptions:
 
 @dataclass(frozen=True, slots=True)
 class SourceTree:
-    """Sources with all that decides what is found in them.
-
-    Args:
-        paths: what was asked for.
-        files: the Python files below, as findings name them.
-        project: checks them.
-        workspace: the specification beside them.
-    """
+    """Sources with all that decides what is found in them."""
 
     paths: tuple[Path, ...]
     files: list[str]

@@ -60,11 +60,7 @@ class Status(Closing):
 
 @contextmanager
 def show_progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how far work is, and how long it will still take.
-
-    Args:
-        what: is done, one word.
-    """
+    """Show how far work is, and how long it will still take."""
     began_s = time.monotonic()
 
     def show(done: int, of: int) -> None:

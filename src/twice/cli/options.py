@@ -174,11 +174,6 @@ def split_commas(given: Sequence[str]) -> tuple[str, ...]:
 def split_pairs(pairs: Iterable[str], option: str, example: str) -> dict[str, str]:
     """Read ``NAME=VALUE`` pairs, each name once.
 
-    Args:
-        pairs: as they were typed.
-        option: that took them.
-        example: of a pair.
-
     Raises:
         UsageError: E-USE-001, for a pair without a name or a ``=``, or a name given twice.
     """

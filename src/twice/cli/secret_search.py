@@ -74,10 +74,6 @@ _Find = Callable[[str, int | None, bytes], list[Sighting]]
 def search(path: Path, secrets: Mapping[str, bytes]) -> SecretSearch:
     """Look for values in a record.
 
-    Args:
-        path: the record.
-        secrets: values by the names that reports call them.
-
     Raises:
         RedactionRefused: E-REDACT-001, for a value that is too short.
         RecordCorrupt: E-RECORD-004, when a block was changed.

@@ -62,13 +62,7 @@ def read_secrets(file: str, variables: Iterable[str]) -> dict[str, bytes]:
 
 
 def still_in(path: Path, variables: Mapping[str, str], redaction: Redaction) -> list[str]:
-    """Return a few places of a record that have the value of a secret variable all the same.
-
-    Args:
-        path: the record.
-        variables: the environment that the run had.
-        redaction: of the run's policy: which variables are secret.
-    """
+    """Return a few places of a record that have the value of a secret variable all the same."""
     wanted = {
         f"variable {name}": value.encode("utf-8", "surrogateescape")
         for name, value in sorted(variables.items())

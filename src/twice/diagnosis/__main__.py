@@ -13,6 +13,7 @@ if __name__ == "__main__":
     gc.disable()  # until ``serve``: what is imported stays
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from twice.diagnosis.operations.control import OperationControl
@@ -21,14 +22,16 @@ from twice.diagnosis.tracing.trace import plan_from_json
 from twice.diagnosis.unsteady_states import find_unsteady
 from twice.diagnosis.window import (
     InspectControl,
+    Look,
     WindowControl,
     inspected_session,
     leaves_of,
     window_session,
 )
-from twice.recorder.child import serve_actions
+from twice.recorder.child import Handler, serve_actions
 from twice.recorder.execution import execute
 from twice.recorder.runrecord import RunRecord
+from twice.recorder.session import Session
 from twice.replayer.rebuild import resume_at
 from twice.replayer.replay_job import open_job_record
 from twice.worker.channel import Channel
@@ -47,13 +50,7 @@ def trace_here(job: Mapping[str, Any], channel: Channel) -> None:
             path, ops = job["lent"]
             with RunRecord.open(path) as lender:  # all that is lent is read at once
                 session = window_session(record, control, resume, job["changed"], (lender, ops))
-        execute(
-            session,
-            dict,
-            begin=lambda: control.begin(session),
-            leave=lambda _: control.report_missed(),
-        )
-        control.report_missed()
+        _execute_window(session, control)
     del shifted  # the program's objects are gone
 
 
@@ -64,35 +61,31 @@ def trace_operations_here(job: Mapping[str, Any], channel: Channel) -> None:
         session = window_session(
             record, control, resume_at(record, job["snapshot"]), job["changed"]
         )
-        execute(
-            session,
-            dict,
-            begin=lambda: control.begin(session),
-            leave=lambda _: control.report_missed(),
-        )
-        control.report_missed()
+        _execute_window(session, control)
 
 
-def inspect_here(job: Mapping[str, Any], channel: Channel) -> None:
-    """Execute up to one tick and open what hangs on the tracked objects."""
+def _execute_window(session: Session, control: WindowControl | OperationControl) -> None:
+    execute(
+        session,
+        dict,
+        begin=lambda: control.begin(session),
+        leave=lambda _: control.report_missed(),
+    )
+    control.report_missed()
+
+
+def inspect_here(look: Look, job: Mapping[str, Any], channel: Channel) -> None:
+    """Execute up to one tick and look at the tracked objects."""
     with open_job_record(job) as record:
-        control = InspectControl(channel, job["tick"], leaves_of)
+        control = InspectControl(channel, job["tick"], look)
         session = inspected_session(record, control, resume_at(record, job["snapshot"]))
         execute(session, dict)
 
 
-def reading_here(job: Mapping[str, Any], channel: Channel) -> None:
-    """Execute up to one tick and read every state twice."""
-    with open_job_record(job) as record:
-        control = InspectControl(channel, job["tick"], find_unsteady)
-        session = inspected_session(record, control, resume_at(record, job["snapshot"]))
-        execute(session, dict)
-
-
-ACTIONS = {
-    "inspect": inspect_here,
+ACTIONS: Mapping[str, Handler] = {
+    "inspect": partial(inspect_here, leaves_of),
     "operations": trace_operations_here,
-    "reading": reading_here,
+    "reading": partial(inspect_here, find_unsteady),
     "trace": trace_here,
 }
 

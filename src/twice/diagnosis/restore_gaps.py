@@ -28,10 +28,6 @@ def missing_state(path: str | os.PathLike[str], tick: int) -> list[str]:
     The tracked objects of a run that came to this tick by itself are held against those of a run
     that was put back there.
 
-    Args:
-        path: the record.
-        tick: the tick of a kept snapshot.
-
     Returns:
         Paths under the components' names, sorted; the declared state itself agrees.
     """

@@ -76,12 +76,6 @@ def locate_operation(
 ) -> Located | Unlocated:
     """Locate the operation in the first opening whose window contains it, or else in the last.
 
-    Args:
-        runner: executes both sides.
-        window: closes where the runs part.
-        tracked: as ``locate`` takes it.
-        progress: called with a description of the current step.
-
     Raises:
         ProgramFailed: E-PROGRAM-003, an execution died.
     """

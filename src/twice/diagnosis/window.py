@@ -138,7 +138,18 @@ class WindowControl(Control):
             self._holder = Holder(self._channel, self._possessions)
             self._hold()
         if self._plan is not None:
-            self._start_tracing(self._plan)
+            session = self._session
+            self._tracer = Tracer(
+                self._plan,
+                is_user_code=_is_user,
+                roots=lambda: roots_of(session, self._compared),
+                positions=session.wiring.streams.positions,
+                own_modules=user_module_names,
+                drawn=lambda: {} if self._files is None else self._files.places.drawn_parts,
+                on_done=self._answer,
+                on_first=self._hold_at_event if self._holds else None,
+            )
+            self._tracer.start()
 
     def _hold(self) -> None:
         """Stop here, and go on in a fork for every plan that comes."""
@@ -157,20 +168,6 @@ class WindowControl(Control):
             self._hold()
         assert isinstance(self._plan, SamplePlan), "behind an event there are samples alone"
         return self._plan, self._holds
-
-    def _start_tracing(self, plan: Plan) -> None:
-        session = self._session
-        self._tracer = Tracer(
-            plan,
-            is_user_code=_is_user,
-            roots=lambda: roots_of(session, self._compared),
-            positions=session.wiring.streams.positions,
-            own_modules=user_module_names,
-            drawn=lambda: {} if self._files is None else self._files.places.drawn_parts,
-            on_done=self._answer,
-            on_first=self._hold_at_event if self._holds else None,
-        )
-        self._tracer.start()
 
     def _answer(self) -> None:
         """Everything that the plan wants was sampled: nobody waits for the rest of the window."""
@@ -244,21 +241,14 @@ class ClosingPointSink(Sink):
         self._next += 1
 
 
+Look = Callable[[Mapping[str, Component]], dict[str, Any]]
+
+
 class InspectControl(Control):
-    """Sends what is seen of the components before one tick, and ends the process.
+    """Sends what is seen of the components before one tick, and ends the process."""
 
-    Args:
-        channel: to the parent.
-        tick: the tick.
-        look: what is sent, of the components by name.
-    """
-
-    def __init__(
-        self, channel: Channel, tick: int, look: Callable[[Mapping[str, Component]], dict[str, Any]]
-    ) -> None:
-        self._channel = channel
-        self._tick = tick
-        self._look = look
+    def __init__(self, channel: Channel, tick: int, look: Look) -> None:
+        self._channel, self._tick, self._look = channel, tick, look
 
     def before_tick(self, session: Session, tick: int) -> None:
         """Look, when this is the tick."""
@@ -297,7 +287,9 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
     found["output"] = session.wiring.output.position().hex()
     files = find_files(session)
     found[FILES] = {} if files is None else files.writes.read_contents()
-    found["effects"] = _read_questions(session)
+    layer = session.wiring.layer
+    layer.flush()
+    found["effects"] = (layer.main.chain, bytes(layer.main.asked), list(layer.main.arguments))
     found["compared"] = compared
     for module in user_module_names():
         # Copied first: another thread may bind a name meanwhile.
@@ -305,13 +297,6 @@ def roots_of(session: Session, compared: object) -> dict[str, object]:
             if not name.startswith("__") and not isinstance(value, type(sys)):
                 found[f"{module}:{name}"] = value
     return found
-
-
-def _read_questions(session: Session) -> tuple[object, ...]:
-    """Read the main program's effects so far, as far as the column of effects is a digest of them."""
-    layer = session.wiring.layer
-    layer.flush()
-    return layer.main.chain, bytes(layer.main.asked), list(layer.main.arguments)
 
 
 def find_files(session: Session) -> Files | None:

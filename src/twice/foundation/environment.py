@@ -11,7 +11,7 @@ Invariant: a probe's name means one computation for ever; a changed one gets a n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
@@ -208,21 +208,14 @@ class EnvironmentDifference:
         return asdict(self)
 
 
-def diff_fingerprints(
-    recorded: Fingerprint, now: Fingerprint, *, ignore: Collection[str] = ()
-) -> list[EnvironmentDifference]:
+def diff_fingerprints(recorded: Fingerprint, now: Fingerprint) -> list[EnvironmentDifference]:
     """Return the differences of two environments, in a fixed order, probes last.
-
-    Args:
-        recorded: the environment of the record.
-        now: the environment to compare with it.
-        ignore: patterns over ``what`` to leave out, such as ``"probe torch.*"``.
 
     A probe that only ``now`` has is a note (nothing was recorded to compare it with); one that only
     the record has counts in full, because it could not be checked. For ``cpu features`` each side
     shows the features that the other lacks.
     """
-    found = [
+    return [
         *_compare_facts(recorded, now),
         *_compare_features(recorded.cpu, now.cpu),
         *_compare_mappings("library", recorded.libraries, now.libraries),
@@ -232,7 +225,6 @@ def diff_fingerprints(
         *_compare_mappings("variable", recorded.variables, now.variables),
         *_compare_mappings("probe", recorded.probes, now.probes),
     ]
-    return [one for one in found if not any(fnmatchcase(one.what, p) for p in ignore)]
 
 
 def classify_differences(rows: Sequence[EnvironmentDifference]) -> Classification:

@@ -112,7 +112,7 @@ class CallTrace:
         inputs = [
             {
                 "name": f"argument {at}",
-                "form": _write_form(each),
+                "form": f"{getattr(each, 'dtype', type(each).__name__)} {list(np.shape(each))}",
                 "digest": f"{_digest([each]):016x}",
                 "strides": [],
                 "origin": "outside",
@@ -198,10 +198,6 @@ def _to_array(value: Any) -> np.ndarray[Any, Any] | None:
         return np.asarray(value)
     except (TypeError, RuntimeError):  # a token, or memory that was given away
         return None
-
-
-def _write_form(value: Any) -> str:
-    return f"{getattr(value, 'dtype', type(value).__name__)} {list(np.shape(value))}"
 
 
 def _copy(value: Any) -> dict[str, Any]:

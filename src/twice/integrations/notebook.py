@@ -49,7 +49,13 @@ class _OptionParser(argparse.ArgumentParser):
 
 def load_ipython_extension(ipython: Any) -> None:
     """Register the magic: IPython calls this at ``%load_ext twice``."""
-    parser = _build_parser()
+    parser = _OptionParser(prog="%%twice", add_help=False, allow_abbrev=False)
+    add = parser.add_argument
+    add("--seed", metavar="N", help="master seed, an integer; or the variable TWICE_SEED")
+    add("--set", metavar="KEY=VALUE", action="append", default=[], help="one value of run.config")
+    add("-o", "--out", metavar="FILE", type=Path, help="path of the record")
+    add("--force", action="store_true", help="replace an existing record")
+    add("--as", metavar="NAME", dest="name", help="a variable for the record")
 
     def run(line: str, cell: str) -> RunRecord:
         try:
@@ -62,17 +68,6 @@ def load_ipython_extension(ipython: Any) -> None:
 
     run.__doc__ = f"Record this cell in a process of its own.\n\n{parser.format_help()}"
     ipython.register_magic_function(run, "cell", "twice")
-
-
-def _build_parser() -> _OptionParser:
-    parser = _OptionParser(prog="%%twice", add_help=False, allow_abbrev=False)
-    add = parser.add_argument
-    add("--seed", metavar="N", help="master seed, an integer; or the variable TWICE_SEED")
-    add("--set", metavar="KEY=VALUE", action="append", default=[], help="one value of run.config")
-    add("-o", "--out", metavar="FILE", type=Path, help="path of the record")
-    add("--force", action="store_true", help="replace an existing record")
-    add("--as", metavar="NAME", dest="name", help="a variable for the record")
-    return parser
 
 
 def _record_cell(

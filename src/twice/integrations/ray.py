@@ -259,10 +259,5 @@ def remote(target: Any = None, /, **options: Any) -> Any:
     return RayClass(target, options) if is_class else RayTask(target, options)
 
 
-def get_actor(name: str, namespace: str | None = None) -> RayHandle:
-    """Return a handle of an actor that was given a name, as ``ray.get_actor`` does."""
-    return RayHandle(ray.get_actor(name, namespace), name)
-
-
 def _create(of_ray: Any, kind: type, rank: str, args: Any, kwargs: Any, call: RayCall) -> RayHandle:
     return RayHandle(of_ray.remote(call, kind, *args, **kwargs), rank)

@@ -148,7 +148,13 @@ class OperationTrace(TorchDispatchMode):  # type: ignore[misc, unused-ignore]  #
         if operator.returns:
             given = (result,)
             if operator.written:
-                given = _list_outputs(operator, result, args, kwargs)
+                # Written arguments, and the results that are none of them.
+                written = [
+                    (kwargs or {}).get(name) if place < 0 or place >= len(args) else args[place]
+                    for place, name in operator.written
+                ]
+                same = {id(one) for one in _flatten(written)}
+                given = (*written, *(one for one in _flatten([result]) if id(one) not in same))
             outputs = _digest_tensor(given[0]) if len(given) == 1 else 0
             outputs = outputs or _digest(given)
         if capture is not None:
@@ -334,18 +340,6 @@ def _digest_generator(args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> i
     else:
         generator = torch.default_generator
     return digest_bytes(generator.get_state()) or 0
-
-
-def _list_outputs(
-    operator: _Operator, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None
-) -> tuple[Any, ...]:
-    """Return what an operation that writes arguments gives: these, and its results."""
-    written = [
-        (kwargs or {}).get(name) if place < 0 or place >= len(args) else args[place]
-        for place, name in operator.written
-    ]
-    same = {id(one) for one in _flatten(written)}
-    return (*written, *(one for one in _flatten([result]) if id(one) not in same))
 
 
 def _flatten(values: Iterable[Any]) -> Iterator[Any]:

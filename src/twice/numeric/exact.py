@@ -67,7 +67,11 @@ def _sum_finite(values: Array, index: Array | None, size: int, dtype: np.dtype[A
     parts = [(np.zeros(0), np.zeros(0, np.int64))]
     parts += [_condense(values[cut], index[cut], size) for cut in cuts]
     terms, groups = map(np.concatenate, zip(*parts, strict=True))
-    order = _sort_groups(groups, size)
+    # numpy sorts 16 bits by radix, alike on every processor.
+    order = np.arange(len(groups))
+    for shift in range(0, max(1, size - 1).bit_length(), 16):
+        digits = (groups[order] >> shift).astype(np.uint16)
+        order = order[np.argsort(digits, kind="stable")]
     terms = terms[order]
     bounds = np.searchsorted(groups[order], np.arange(size + 1))
     count = np.diff(bounds)
@@ -77,15 +81,6 @@ def _sum_finite(values: Array, index: Array | None, size: int, dtype: np.dtype[A
         row = terms[bounds[group] : bounds[group + 1]]
         totals[group] = _round(row.tolist(), is_single=is_single)
     return totals.astype(dtype)
-
-
-def _sort_groups(groups: Array, size: int) -> Array:
-    """Return an order that brings each group together; numpy sorts 16 bits by radix, alike on every processor."""
-    order = np.arange(len(groups))
-    for shift in range(0, max(1, size - 1).bit_length(), 16):
-        digits = (groups[order] >> shift).astype(np.uint16)
-        order = order[np.argsort(digits, kind="stable")]
-    return order
 
 
 def _condense(values: Array, index: Array | None, size: int) -> tuple[Array, Array]:

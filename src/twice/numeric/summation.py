@@ -43,7 +43,14 @@ def sum_rows(terms: Array, method: Method) -> Array:
     if method == "pairwise":
         return sum_pairwise(terms)
     if method == "sequential":
-        return _sum_sequential(terms)
+        total: Array = terms[0].copy()
+        if terms[0].size >= LANES_MANY:
+            for row in terms[1:]:
+                total += row
+            return total
+        for rows in _split_rows(terms):
+            total = _add_running(total, terms[rows])[-1]
+        return total
     if method == "neumaier":
         return sum_compensated(terms)
     if method == "exact":
@@ -73,17 +80,6 @@ def sum_pairwise(terms: Array, *, overwrite: bool = False) -> Array:
         count = half
     last: Array = total[0]
     return last
-
-
-def _sum_sequential(terms: Array) -> Array:
-    total: Array = terms[0].copy()
-    if terms[0].size >= LANES_MANY:
-        for row in terms[1:]:
-            total += row
-        return total
-    for rows in _split_rows(terms):
-        total = _add_running(total, terms[rows])[-1]
-    return total
 
 
 def sum_compensated(terms: Array, errors: Array | None = None) -> Array:

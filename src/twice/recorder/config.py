@@ -217,12 +217,7 @@ def parse_value(text: str) -> Any:
 
 
 def refuse_unread(keys: Iterable[str], record: object) -> None:
-    """Refuse keys that were given to a program that completed, and that it never read: E-CONFIG-003.
-
-    Args:
-        keys: of the configuration.
-        record: its path.
-    """
+    """Refuse keys that were given to a program that completed, and that it never read: E-CONFIG-003."""
     if named := ", ".join(keys):
         raise ConfigKeyUnused(
             f"The program never read the configuration key {named}.",

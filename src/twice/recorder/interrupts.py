@@ -36,11 +36,7 @@ _Act = Callable[[int, FrameType | None], object]
 
 
 class Terminated(BaseException):
-    """A signal that ends a program arrived.
-
-    Args:
-        number: of the signal.
-    """
+    """A signal that ends a program arrived."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -53,11 +49,7 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 
 class Orderly:
-    """A handler that only asks the program to end where it does so anyway: what comes of it is recorded.
-
-    Args:
-        asked: asks it.
-    """
+    """A handler that only asks the program to end where it does so anyway: what comes of it is recorded."""
 
     def __init__(self, asked: Callable[[], object]) -> None:
         self._asked = asked

@@ -242,12 +242,9 @@ class RunRecord(Closing):
         """Return the numbers of the actors other than the main program, by their keys."""
         return {str(decode(each.payload)): each.actor for each in self.reader.frames(kinds=[ACTOR])}
 
-    def _actor_keys(self) -> dict[int, str]:
-        return {number: key for key, number in self.actors().items()}
-
     def locate(self, kind: str, until: int | None = None) -> Iterator[tuple[str, int, bytes]]:
         """Yield frames of a kind: the key of the actor, the place for ``payload``, and the bytes."""
-        keys = self._actor_keys()
+        keys = {number: key for key, number in self.actors().items()}
         for place, frame in self.reader.locate(kind, until):
             yield keys.get(frame.actor, MAIN), place, frame.payload
 

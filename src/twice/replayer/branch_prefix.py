@@ -30,11 +30,6 @@ Reads = dict[str, Counter[str]]
 def copy_prefix(record: RunRecord, sink: RecordingSink, cursors: Cursors) -> Reads:
     """Copy everything before a snapshot into a fresh record, that snapshot included.
 
-    Args:
-        record: the parent.
-        sink: writes into the branch.
-        cursors: of the snapshot.
-
     Returns:
         How often each operation was read in what was copied, by ``strict`` and ``lenient``.
     """

@@ -363,13 +363,7 @@ def match_drawn_names(
 
 
 def locate_inside(record: RunRecord, kept: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    """Return where files differ, in words, by path; only of those whose recorded content is still there.
-
-    Args:
-        record: the replayed record.
-        kept: the report of the replay's keeper.
-        folder: the folder with its copies of files.
-    """
+    """Return where files differ, in words, by path; only of those whose recorded content is still there."""
     copied = {unescape_path(path): folder / name for path, name in kept.get("copied", ())}
     if not copied:
         return {}

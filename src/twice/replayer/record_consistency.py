@@ -1,6 +1,6 @@
-"""The check that a record's compare-points agree with themselves: each root and chain is that of its digests.
+"""The checks that a record agrees with itself: roots, chains and printed texts are those of its digests.
 
-A replay compares the digests of the columns alone. Chains are what two records are searched by, and roots are what
+A replay compares the digests of the columns alone. Chains are what two records are searched by, roots and texts are what
 people read, so that a record with others would say something that no run has shown.
 
 Not for: whether a run gave these digests, which only an execution shows.
@@ -8,21 +8,27 @@ Not for: whether a run gave these digests, which only an execution shows.
 Not covered: roots of a torn record that was closed later, and those beside a value that is compared under the name of
 a component, within a tolerance. Which columns they are over is not in the record.
 
-Invariant: a record that twice wrote passes, whatever its class and tolerances.
+Invariant: a record that twice wrote passes, whatever its class and tolerances, and wherever it is now. Folders that
+standard error was compared without can no longer be known when the program has moved, so that a difference in the
+folders of paths is none.
 """
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, partial
 from itertools import islice
+from typing import Final
 
 from twice.errors import ClassRefused, RecordForeign
 from twice.foundation.comparison import tolerance_from_json
 from twice.foundation.digests import short_digest
 from twice.recorder.compare_points import CHAIN_START, chain_link, is_judged
+from twice.recorder.output import ComparedLines, Output, PrintedDigest
 from twice.recorder.record.layout import DIGEST_BYTES
-from twice.recorder.record_form import reading
+from twice.recorder.record_form import ERRORS, OUTPUT, reading
 from twice.recorder.runrecord import RunRecord
+from twice.replayer.output_difference import compare_outputs
 
 
 def require_consistent_points(record: RunRecord, stop: int | None = None) -> None:
@@ -71,3 +77,32 @@ def require_consistent_points(record: RunRecord, stop: int | None = None) -> Non
                 path=str(record.path),
                 index=index,
             )
+
+
+_FOLDERS: Final = re.compile(rb"(?:/[^/\s:\"']+)+/")
+
+
+def compare_recorded_texts(record: RunRecord, replayed: Output) -> tuple[str, str] | None:
+    """Return the first line that a record holds otherwise than its replay printed it; None where all are equal.
+
+    Args:
+        record: whose compare-points all agree with those of the replay.
+        replayed: the output of the replay.
+    """
+    last = record.reader.points.last
+    if last is None or "output" not in last.digests:
+        return None
+    setup, folders = record.setup, record.program_folders()
+    output = PrintedDigest(setup.algorithm, partial(ComparedLines, setup.ignored_output))
+    errors = PrintedDigest(
+        setup.algorithm, partial(ComparedLines, setup.ignored_output, folders, is_errors=True)
+    )
+    for frame in record.reader.frames(kinds=[OUTPUT, ERRORS]):
+        (output if frame.kind == OUTPUT else errors).add(bytes(frame.payload))
+    compared = output.digest + (errors.digest if replayed.compares_errors else b"")
+    if last.digests["output"] == short_digest(setup.algorithm)(compared):
+        return None
+    was, now = (
+        (out, _FOLDERS.sub(b"", err)) for out, err in (record.printed(), replayed.printed())
+    )
+    return compare_outputs(was, now, setup.ignored_output, folders)[0]

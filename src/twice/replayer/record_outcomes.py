@@ -54,12 +54,7 @@ class OutcomeDifference:
 
 
 def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference], list[str]]:
-    """Return how the outcomes of two runs differ, and the parts that could not be compared.
-
-    Args:
-        a: a complete record.
-        b: another of the same program.
-    """
+    """Return how the outcomes of two runs differ, and the parts that could not be compared."""
     parts = [list_ending_parts(each.ending or {}, each.program_folders()) for each in (a, b)]
     found = []
     if parts[0] != parts[1]:

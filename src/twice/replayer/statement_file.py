@@ -20,11 +20,6 @@ from twice.recorder.record.object_store import ObjectBytes, write_object
 def write_statement(record: Path, document: Mapping[str, Any], markdown: str) -> Path:
     """Write a verification next to its record, under the first free number.
 
-    Args:
-        record: path of the record.
-        document: the verification in JSON.
-        markdown: the same for people.
-
     Returns:
         Path of the JSON file.
 

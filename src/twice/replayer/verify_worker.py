@@ -45,7 +45,7 @@ from twice.replayer.outcome import (
 )
 from twice.replayer.output_difference import compare_outputs, find_new_traceback
 from twice.replayer.rebuild import rebuilt_session, resume_at
-from twice.replayer.recorded_texts import compare_recorded_texts
+from twice.replayer.record_consistency import compare_recorded_texts
 from twice.replayer.replay_job import open_job_record
 from twice.replayer.substituted_reads import SubstitutedReads
 from twice.worker.channel import Channel, tell_error
@@ -322,14 +322,7 @@ def build_verification(
     *,
     change: Callable[[Resume], Resume] = lambda resume: resume,
 ) -> VerificationMonitor:
-    """Build the session that verifies a record, ready to be executed; return its monitor.
-
-    Args:
-        record: what is verified.
-        job: from ``replay_run.execute_once``.
-        channel: to the parent.
-        change: as for ``VerificationMonitor.rebuild``.
-    """
+    """Build the session that verifies a record, ready to be executed; return its monitor."""
     watch = VerificationMonitor(
         channel,
         record,

@@ -83,12 +83,7 @@ def describe_run(record: RunRecord) -> dict[str, Any]:
 
 
 def identity_rows(record: RunRecord, told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what the run depends on, as names and texts; an unnamed row goes on with the last name.
-
-    Args:
-        record: open.
-        told: its overview.
-    """
+    """Yield what the run depends on, as names and texts; an unnamed row goes on with the last name."""
     environment, code = told["environment"], told["code"]
     python, system = mapping(environment.get("python")), mapping(environment.get("os"))
     cpu, libraries = mapping(environment.get("cpu")), mapping(environment.get("libraries"))

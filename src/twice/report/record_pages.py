@@ -70,13 +70,7 @@ def page_of_one(record: RunRecord) -> str:
 
 
 def page_of_two(a: RunRecord, b: RunRecord, found: Divergence) -> str:
-    """Return a page about two records.
-
-    Args:
-        a: one of them.
-        b: the other.
-        found: the diagnosis of both.
-    """
+    """Return a page about two records."""
     sides = [_side(record, overview(record)) for record in (a, b)]
     samples = found.samples or {"seeds": (), "recorded": (), "replayed": ()}
     operations = found.candidates if found.operation is None else [found.operation]

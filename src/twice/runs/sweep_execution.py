@@ -89,22 +89,18 @@ def _count_whole(report: SweepReport, *, verifies: bool) -> list[int]:
             waiting.append(run.number)
             continue
         if not is_checked:
-            _require_same_code(report, run)
+            with RunRecord.open(report.folder / run.file) as record:
+                for change in source_changes(record):
+                    raise ProgramChanged(
+                        f"{change.path} has changed since {record.path} was recorded.",
+                        "Expected one program in all runs of a sweep.",
+                        "Bring the recorded source back, or sweep into another folder: -o FOLDER",
+                        path=change.path,
+                    )
             is_checked = True
         _require_of_sweep(report, run, outcome)
         report.add(run, outcome)
     return waiting
-
-
-def _require_same_code(report: SweepReport, run: SweptRun) -> None:
-    with RunRecord.open(report.folder / run.file) as record:
-        for change in source_changes(record):
-            raise ProgramChanged(
-                f"{change.path} has changed since {record.path} was recorded.",
-                "Expected one program in all runs of a sweep.",
-                "Bring the recorded source back, or sweep into another folder: -o FOLDER",
-                path=change.path,
-            )
 
 
 def _require_of_sweep(report: SweepReport, run: SweptRun, outcome: RunOutcome) -> None:

@@ -37,6 +37,7 @@ from twice.specification.schema import (
     FORMS,
     UNKNOWN,
     VERSION,
+    Item,
     SheetSchema,
     count_unknown,
     find_faults,
@@ -136,24 +137,21 @@ class Sheet:
             says = f"a memo does not do at tier {situation.tier}: write the sheet"
             yield Gap("status", "memo", says, self.line_of("status"), says)
         for item in COMMON if memo else (*COMMON, *self.schema.items):
-            if item.needed is None or not item.needed.holds(situation):
-                continue
-            entry = self.head.entries.get(item.key)
-            if entry is None:
-                yield Gap(item.key, "absent", item.says, self.head.end_line, item.asks)
-            elif count_unknown(entry.value):
-                yield Gap(item.key, "unknown", item.says, entry.line, item.asks)
+            if item.needed is not None and item.needed.holds(situation):
+                yield from self._find_gap(item)
 
     def wishes(self, situation: Situation) -> Iterator[Gap]:
         """Yield what is asked for, is not said, and is needed by no check."""
-        for item in self.schema.items:
-            if item.asked is None or self.is_memo or not item.asked.holds(situation):
-                continue
-            entry = self.head.entries.get(item.key)
-            if entry is None:
-                yield Gap(item.key, "absent", item.says, self.head.end_line, item.asks)
-            elif count_unknown(entry.value):
-                yield Gap(item.key, "unknown", item.says, entry.line, item.asks)
+        for item in () if self.is_memo else self.schema.items:
+            if item.asked is not None and item.asked.holds(situation):
+                yield from self._find_gap(item)
+
+    def _find_gap(self, item: Item) -> Iterator[Gap]:
+        entry = self.head.entries.get(item.key)
+        if entry is None:
+            yield Gap(item.key, "absent", item.says, self.head.end_line, item.asks)
+        elif count_unknown(entry.value):
+            yield Gap(item.key, "unknown", item.says, entry.line, item.asks)
 
     def with_value(self, key: str, value: Value) -> Sheet:
         """Return the sheet with another value for one key; no other byte differs."""

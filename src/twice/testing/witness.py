@@ -36,11 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Witness:
-    """Follows one session.
-
-    Args:
-        place: where it writes.
-    """
+    """Follows one session."""
 
     def __init__(self, place: Path) -> None:
         self._place = place

@@ -159,7 +159,12 @@ class Operation:
         preconditions.check_permissions(self)
         phases.append("plan")
         self.seeded = self.note.seeded = preconditions.find_seed(self)
-        self.deadline = self._plan_deadline()
+        outer = None if self.outer is None else self.outer.deadline
+        limits = [self.tool.seconds]
+        if outer is None:
+            limits.append(self.session.contract.limits.seconds)
+        self._limit_s = min((each for each in limits if each is not None), default=None)
+        self.deadline = Deadline(self._limit_s if self.session.alarms else None, outer)
         with self._atomic():
             phases.append("execute")
             result = self._execute(self.deadline)
@@ -190,14 +195,6 @@ class Operation:
                     kind = self.tool.determinism.value
                     each["problem"] = f"a {kind} tool draws nothing, and takes no {each['path']}"
             raise preconditions.refuse_arguments(self.tool, problems) from error
-
-    def _plan_deadline(self) -> Deadline:
-        outer = None if self.outer is None else self.outer.deadline
-        limits = [self.tool.seconds]
-        if outer is None:
-            limits.append(self.session.contract.limits.seconds)
-        self._limit_s = min((each for each in limits if each is not None), default=None)
-        return Deadline(self._limit_s if self.session.alarms else None, outer)
 
     def _execute(self, deadline: Deadline) -> Any:
         session, tool = self.session, self.tool

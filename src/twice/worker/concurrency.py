@@ -16,16 +16,14 @@ _Result = TypeVar("_Result")
 _LOOK_EVERY_S: Final = 0.5
 
 
-def run_concurrently(
-    calls: Sequence[Callable[[], _Result]], *, at_once: int | None = None
-) -> list[_Result]:
-    """Return the results of some calls, made at once as far as there are cores, or so many ``at_once``.
+def run_concurrently(calls: Sequence[Callable[[], _Result]]) -> list[_Result]:
+    """Return the results of some calls, made at once as far as there are cores.
 
     The first call that raises, in the order of the calls, raises here; the others end first.
     """
     has_affinity = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-    workers = min(len(calls), at_once or cores)
+    workers = min(len(calls), cores)
     if workers < 2:
         return [call() for call in calls]
     pool, interrupted = ThreadPoolExecutor(workers, thread_name_prefix="executing"), False

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from twice.diagnosis.operations.inside import compare_outputs, find_equation
 from twice.diagnosis.operations.operation_inside import OperationInside
-from twice.diagnosis.operations.values import compare_outputs, find_equation
 
 
 def output(values: Any, dtype: str = "") -> dict[str, Any]:

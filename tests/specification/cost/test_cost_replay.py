@@ -10,8 +10,7 @@ from costedprograms import SWARM, declared, made_cost, run_of, written
 
 from programs import cli
 from twice.specification.cost import measurement
-from twice.specification.cost.measurement import measure_cost, measure_once
-from twice.specification.cost.replay import ReplayMeasurement
+from twice.specification.cost.measurement import ReplayMeasurement, measure_cost, measure_once
 from twice.specification.cost.result import MeasuredReplay, MeasuredRun
 from twice.specification.cost.rules import NOT_SWITCHED, RULES, SEALED_REPLAY, RunVariant
 

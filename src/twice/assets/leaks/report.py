@@ -71,14 +71,7 @@ class NotOpened:
 
 @dataclass(frozen=True, slots=True)
 class LeakReport:
-    """What a scan came to.
-
-    Args:
-        findings: every trace, of any severity.
-        unread: what was not looked into.
-        files: how many files were scanned.
-        size: their bytes on disk.
-    """
+    """What a scan came to."""
 
     findings: tuple[LeakFinding, ...]
     unread: tuple[NotOpened, ...]

@@ -203,10 +203,6 @@ def sidecar_name(log_id: str) -> str:
 def parse(data: bytes, where: str) -> Any:
     """Read JSON from a stranger, within limits.
 
-    Args:
-        data: the bytes of the file.
-        where: its name, for messages.
-
     Raises:
         LogUnreadable: E-ASSET-LOG-001: no JSON, cut off, too large or too deep, a key twice.
     """
@@ -272,10 +268,6 @@ def examine_bytes(data: bytes, where: str) -> tuple[Any, Examined]:
 
 def read_log(path: Path, *, draft: bool = False) -> DeterminismLog:
     """Read a log from its file.
-
-    Args:
-        path: the sidecar.
-        draft: whether needed fields may be missing.
 
     Raises:
         LogUnreadable: E-ASSET-LOG-001: no file, or no JSON.

@@ -35,11 +35,7 @@ _DEPTH: Final = 4
 
 
 class Assertion:
-    """One ``assert``, or call named ``assert…``.
-
-    Args:
-        node: the statement.
-    """
+    """One ``assert``, or call named ``assert…``."""
 
     def __init__(self, node: ast.Assert | ast.Expr) -> None:
         self.node: ast.stmt = node
@@ -77,12 +73,7 @@ def _unwrap(tested: ast.expr) -> ast.expr:
 
 
 class TestFunction:
-    """A function that asserts.
-
-    Args:
-        node: the function.
-        scope: the scope that it opens.
-    """
+    """A function that asserts."""
 
     __test__ = False
 

@@ -57,12 +57,7 @@ class Change(NamedTuple):
 
 
 class ClassState:
-    """The attributes of one class.
-
-    Args:
-        module: its file.
-        owner: its scope.
-    """
+    """The attributes of one class."""
 
     def __init__(self, module: Module, owner: Scope) -> None:
         self.module = module

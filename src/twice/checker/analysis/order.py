@@ -49,12 +49,7 @@ _CARRYING: Final = (ast.Await, ast.BoolOp, ast.List, ast.NamedExpr, ast.Starred,
 
 
 class Orders:
-    """Follows orders in one file.
-
-    Args:
-        reading: the file.
-        values: follows what an order is turned into.
-    """
+    """Follows orders in one file."""
 
     def __init__(self, reading: Reading, values: Values) -> None:
         self.reading = reading

@@ -288,11 +288,7 @@ class _Owners:
 
 
 def find_shared(facts: ProjectFacts) -> Iterator[tuple[str, list[Any], str]]:
-    """Give every generator that two objects keep: the file, the place of the second object, and a sentence.
-
-    Args:
-        facts: what ``seed_facts.gather`` gave, by path.
-    """
+    """Give every generator that two objects keep: the file, the place of the second object, and a sentence."""
     shared = {each for one in facts.values() for each in one["shared"]}
     accessors = {each for one in facts.values() for each in one["accessors"]}
     for path, one in facts.items():

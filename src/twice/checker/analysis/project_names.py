@@ -102,11 +102,7 @@ def class_of(module: Module, node: ast.AST, scope: Scope, depth: int = 3) -> str
 
 
 class ProjectNames:
-    """Finds modules and definitions.
-
-    Args:
-        facts: what ``gather`` gave, by path.
-    """
+    """Finds modules and definitions."""
 
     def __init__(self, facts: Mapping[str, Mapping[str, Any]]) -> None:
         self._facts = facts

@@ -73,11 +73,3 @@ def methods(owner: Scope) -> Iterator[Scope]:
     for inner in owner.inner:
         if isinstance(inner.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield inner
-
-
-def method(owner: Scope, name: str) -> Scope | None:
-    """Return the method of a class with a name, or None."""
-    for inner in methods(owner):
-        if inner.name == name:
-            return inner
-    return None

@@ -84,11 +84,7 @@ _OPEN: Final = _End()
 
 
 class SeedFlow:
-    """Follows seeds through a project.
-
-    Args:
-        facts: what ``seed_facts.gather`` gave, by path.
-    """
+    """Follows seeds through a project."""
 
     def __init__(self, facts: ProjectFacts) -> None:
         self._facts = facts

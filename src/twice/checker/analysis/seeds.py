@@ -58,11 +58,7 @@ _RECORDS: Final = frozenset(
 
 
 class SeedReader:
-    """Reads where seeds come from in one file.
-
-    Args:
-        module: the file.
-    """
+    """Reads where seeds come from in one file."""
 
     def __init__(self, module: Module) -> None:
         self._module = module

@@ -41,11 +41,7 @@ _STREAM_OF: Final = {"numpy": "numpy.random"}
 
 
 class StreamReader:
-    """Reads what the calls of one file do with streams of random numbers.
-
-    Args:
-        module: the file.
-    """
+    """Reads what the calls of one file do with streams of random numbers."""
 
     def __init__(self, module: Module) -> None:
         self._module = module

@@ -63,19 +63,16 @@ class StreamSeeding:
         """Give the streams that are seeded for what a file draws."""
         known = self._seeded.get(path)
         if known is None:
-            known = self._seeded[path] = self._find_seeded(path)
+            found = set(self._of_package.get(self._names.package(path), ()))
+            seen: set[str] = set()
+            for head in _closure(path, self._names.users, set()):
+                if head != path and head not in self._counts:
+                    continue
+                for each in _closure(head, self._names.imports, seen):
+                    if each == head or each in self._counts:
+                        found.update(self._facts[each]["seeds"])
+            known = self._seeded[path] = frozenset(found)
         return known
-
-    def _find_seeded(self, path: str) -> frozenset[str]:
-        found = set(self._of_package.get(self._names.package(path), ()))
-        seen: set[str] = set()
-        for head in _closure(path, self._names.users, set()):
-            if head != path and head not in self._counts:
-                continue
-            for each in _closure(head, self._names.imports, seen):
-                if each == head or each in self._counts:
-                    found.update(self._facts[each]["seeds"])
-        return frozenset(found)
 
 
 def _closure(start: str, edges: Mapping[str, list[str]], reached: set[str]) -> list[str]:
@@ -90,11 +87,7 @@ def _closure(start: str, edges: Mapping[str, list[str]], reached: set[str]) -> l
 
 
 class Reseedings:
-    """The statements of a file that seed process-wide streams, by function.
-
-    Args:
-        module: the file.
-    """
+    """The statements of a file that seed process-wide streams, by function."""
 
     def __init__(self, module: Module) -> None:
         self._module = module

@@ -164,14 +164,7 @@ class Review:
 def build_review(
     report: Report, audit: Audit, catalogue: Catalogue, workspace: Workspace | None
 ) -> Review:
-    """Put everything together.
-
-    Args:
-        report: of the checker.
-        audit: of the same check.
-        catalogue: the API names that were in force.
-        workspace: the specification, when there is one.
-    """
+    """Put everything together."""
     declared = report.policy.is_declared
     order = {channel.value: at for at, channel in enumerate(Channel)}
     own = [each for each in report.findings if each.found.rule in HOUSEKEEPING_NAMES]

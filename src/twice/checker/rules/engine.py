@@ -108,11 +108,7 @@ class Index:
 
 
 class Named:
-    """Which rules look at a function, by its name.
-
-    Args:
-        rules: those that look at functions.
-    """
+    """Which rules look at a function, by its name."""
 
     __slots__ = ("_known", "_rules")
 

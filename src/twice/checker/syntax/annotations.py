@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from twice.checker.syntax.classes import Classes
-from twice.checker.syntax.constructors import PLAIN
-from twice.checker.syntax.kind import Kind, holding, is_none, table
+from twice.checker.syntax.kind import PLAIN, Kind, holding, is_none, table
 from twice.checker.syntax.names import LOCAL, Names
 from twice.checker.syntax.survey import Scope
 

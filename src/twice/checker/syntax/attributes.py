@@ -13,11 +13,7 @@ from twice.checker.syntax.survey import Binding, Scope, Survey
 
 
 class Attributes:
-    """What each class of one file assigns to attributes of ``self``.
-
-    Args:
-        survey: the file, with assignments among its nodes.
-    """
+    """What each class of one file assigns to attributes of ``self``."""
 
     def __init__(self, survey: Survey) -> None:
         self._survey = survey

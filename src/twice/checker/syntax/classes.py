@@ -20,16 +20,10 @@ from twice.checker.syntax.survey import Scope, Survey
 _NUMBERS: Final = {"enum.IntEnum", "enum.IntFlag"}
 _WORDS: Final = {"enum.Enum", "enum.Flag", "enum.StrEnum"}
 _TUPLES: Final = {"typing.NamedTuple"}
-_DEPTH: Final = 5
 
 
 class Classes:
-    """Reads the classes of one file.
-
-    Args:
-        survey: the file.
-        names: its names.
-    """
+    """Reads the classes of one file."""
 
     def __init__(self, survey: Survey, names: Names) -> None:
         self._survey = survey

@@ -20,12 +20,7 @@ APART: Final = "'"
 
 
 def separate_names(scopes: Iterable[Scope], parents: Mapping[ast.AST, ast.AST]) -> None:
-    """Give the names of comprehensions that a scope binds otherwise too another spelling.
-
-    Args:
-        scopes: every scope of a file.
-        parents: the parent of each node.
-    """
+    """Give the names of comprehensions that a scope binds otherwise too another spelling."""
     for scope in scopes:
         for name in [name for name, its in scope.bindings.items() if len(its) > 1]:
             inner: dict[ast.AST, list[Binding]] = {}

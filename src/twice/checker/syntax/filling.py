@@ -20,12 +20,7 @@ _MANY: Final = {"update", "symmetric_difference_update"}
 
 
 class Filling:
-    """Where the containers of one file are filled.
-
-    Args:
-        survey: the file.
-        names: its names.
-    """
+    """Where the containers of one file are filled."""
 
     def __init__(self, survey: Survey, names: Names) -> None:
         self._survey = survey

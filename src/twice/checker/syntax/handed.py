@@ -25,15 +25,7 @@ _WORDS: Final = ("partial", "Random)", "RandomState)", "Generator)")
 
 
 class Handed:
-    """What calls of kept functions stand for in one file.
-
-    Args:
-        survey: the file.
-        names: its names.
-        attributes: what its classes assign.
-        catalogue: API names in force.
-        text: its source.
-    """
+    """What calls of kept functions stand for in one file."""
 
     def __init__(
         self,

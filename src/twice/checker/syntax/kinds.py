@@ -16,19 +16,23 @@ from twice.checker.catalogue import Catalogue
 from twice.checker.syntax.annotations import Annotations
 from twice.checker.syntax.attributes import Attributes
 from twice.checker.syntax.classes import Classes, is_property
-from twice.checker.syntax.constructors import BUILT, CONSTRUCTORS, SAME, TABLES, WHOLE
 from twice.checker.syntax.filling import Filling, Place
 from twice.checker.syntax.kind import (
+    BUILT,
+    CONSTRUCTORS,
+    SAME,
     STABLE,
+    TABLES,
     TEXT,
+    WHOLE,
     Kind,
+    combined,
     holding,
     is_none,
     shared,
     table,
 )
 from twice.checker.syntax.names import LOCAL, Names
-from twice.checker.syntax.operators import combined
 from twice.checker.syntax.reaching import is_asked, latest, reaches
 from twice.checker.syntax.survey import Binding, Scope, Survey
 
@@ -264,7 +268,8 @@ class Kinds:
             last = latest(self._survey, holder.bindings[node.id], node)
             if last is not None:
                 return self._of_binding(last, holder, depth, node.id)
-        found = self._bound(holder.bindings[node.id], holder, (id(holder), node.id), depth)
+        bindings = ((each, holder) for each in holder.bindings[node.id])
+        found = self._bound_all(bindings, (id(holder), node.id), depth)
         if found is None and scope is holder and holder.is_function:
             return self._left(node, holder, depth)
         return found
@@ -299,11 +304,6 @@ class Kinds:
             base = self.of(node.value, scope, depth)
             return base if base is not None and base.name == "path" else None
         return self._classes.member(node, scope)
-
-    def _bound(
-        self, bindings: list[Binding], holder: Scope, key: tuple[int, str], depth: int
-    ) -> Kind | None:
-        return self._bound_all(((each, holder) for each in bindings), key, depth)
 
     def _bound_all(
         self, bindings: Iterable[tuple[Binding, Scope]], key: tuple[int, str], depth: int

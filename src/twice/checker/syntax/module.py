@@ -236,14 +236,7 @@ class Module:
 
 @dataclass(slots=True, eq=False)  # Not frozen: one is made for every node that a rule asks for.
 class Site:
-    """A node that a rule looks at.
-
-    Args:
-        module: its file.
-        node: the node.
-        scope: where it is evaluated.
-        rule: the name of the rule that looks.
-    """
+    """A node that a rule looks at."""
 
     module: Module
     node: ast.AST

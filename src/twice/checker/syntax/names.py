@@ -23,11 +23,7 @@ LOCAL: Final = "."
 
 
 class Names:
-    """Resolves names of one file.
-
-    Args:
-        survey: the file.
-    """
+    """Resolves names of one file."""
 
     def __init__(self, survey: Survey) -> None:
         self._survey = survey

@@ -18,11 +18,7 @@ _COLUMN_BITS: Final = 24  # No line is longer than the largest file that is read
 
 
 class Nodes:
-    """The nodes that were asked for, with their scopes, by kind.
-
-    Args:
-        found: lists in any order.
-    """
+    """The nodes that were asked for, with their scopes, by kind."""
 
     __slots__ = ("_found", "_is_sorted")
 

@@ -19,11 +19,7 @@ _WORDS_ALONE: Final = bytes(
 
 
 class Vocabulary:
-    """The words of a text.
-
-    Args:
-        text: the source of a file.
-    """
+    """The words of a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -169,11 +169,6 @@ class ConfirmOptions:
     def require_sensible(self, form: str, changes: ChangeOptions, *, counts: bool) -> None:
         """Refuse what makes no sense with or without ``--confirm``.
 
-        Args:
-            form: of the findings.
-            changes: to the sources or the baseline.
-            counts: whether statistics are printed instead.
-
         Raises:
             UsageError: E-USE-001.
         """

@@ -97,9 +97,6 @@ class Prompt(cmd.Cmd):
     """The prompt of a session: it reads commands from a terminal or a pipe, until ``quit`` or the end.
 
     A command that cannot be done says why, and leaves the session where it was.
-
-    Args:
-        session: read-only, open.
     """
 
     def __init__(self, session: ReplaySession) -> None:

@@ -58,13 +58,7 @@ class Goal:
 
 
 class Beginnings:
-    """Searches for beginnings, many at a time.
-
-    Args:
-        observer: looks at the state of both sides.
-        searcher: carries the searches to their end.
-        moments: the paired events.
-    """
+    """Searches for beginnings, many at a time."""
 
     def __init__(self, observer: Observer, searcher: Searcher, moments: Moments) -> None:
         self._observer, self._searcher, self._moments = observer, searcher, moments

@@ -249,12 +249,7 @@ class Flow:
 
 
 class Moments:
-    """Paired events of two flows.
-
-    Args:
-        a: flow of side a.
-        b: flow of side b.
-    """
+    """Paired events of two flows."""
 
     def __init__(self, a: Flow, b: Flow) -> None:
         self.a, self.b = a, b

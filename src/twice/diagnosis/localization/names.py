@@ -22,11 +22,6 @@ _COMPREHENSIONS = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")
 def resolve(name: str, prefix: str, sample: Sample) -> tuple[str | None, bool]:
     """Resolve a dotted name in a frame to a path, as far as paths go.
 
-    Args:
-        name: dotted name as written.
-        prefix: prefix of the frame's locals.
-        sample: state in which to look up the name.
-
     Returns:
         The owning path or None, and whether the whole name led to it.
     """

@@ -30,12 +30,7 @@ _ROUNDS = 3  # a cursor of a connection, a statement of a cursor
 
 
 class Feeding:
-    """Finds what went into opaque objects.
-
-    Args:
-        observer: looks at the state of both sides.
-        moments: the paired events.
-    """
+    """Finds what went into opaque objects."""
 
     def __init__(self, observer: Observer, moments: Moments) -> None:
         self._observer, self._moments = observer, moments

@@ -45,11 +45,7 @@ class Search:
 
 
 class Searcher:
-    """Carries searches to their end.
-
-    Args:
-        observer: looks at the state of both sides.
-    """
+    """Carries searches to their end."""
 
     def __init__(self, observer: Observer) -> None:
         self._observer, self._moments = observer, observer.moments

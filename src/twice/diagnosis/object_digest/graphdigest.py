@@ -32,7 +32,7 @@ from typing import Any
 
 from twice.diagnosis.object_digest import librarystate
 from twice.diagnosis.object_digest.graphwalk import UNCLAIMED, Shape, Walk
-from twice.diagnosis.object_digest.statehash import short_hash
+from twice.diagnosis.object_digest.state import short_hash
 from twice.diagnosis.tracing.paths import which
 from twice.foundation.dataclass import dataclass
 from twice.foundation.object_attributes import (

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from twice.diagnosis.object_digest import librarystate
-from twice.diagnosis.object_digest.statehash import short_hash
+from twice.diagnosis.object_digest.state import short_hash
 from twice.foundation.object_attributes import (
     class_facts,
     class_name,

@@ -28,11 +28,7 @@ _PLAIN = (int, float, str, bytes, bool, type(None))
 
 
 def leaves(roots: Mapping[str, object]) -> dict[str, bytes]:
-    """Digest of every leaf under the roots, by path; the first path to a shared object counts.
-
-    Args:
-        roots: name -> object.
-    """
+    """Digest of every leaf under the roots, by path; the first path to a shared object counts."""
     found: dict[str, object] = {}
     seen: set[int] = set()
     waiting: deque[tuple[str, object, int]] = deque(

@@ -24,8 +24,7 @@ from collections.abc import Callable
 from typing import Any
 
 from twice.diagnosis.object_digest import carriers, tables
-from twice.diagnosis.object_digest.state import State, in_bytes
-from twice.diagnosis.object_digest.statehash import short_hash
+from twice.diagnosis.object_digest.state import State, in_bytes, short_hash
 from twice.foundation.object_attributes import (
     ClassFacts,
     attributes,

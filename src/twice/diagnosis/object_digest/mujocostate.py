@@ -65,9 +65,6 @@ def is_mjdata(value: object) -> bool:
 def mjdata_fields(data: Any) -> dict[str, np.ndarray[Any, Any] | float]:
     """Every non-empty input of ``mj_step``, by its name in ``MjData``.
 
-    Args:
-        data: an ``MjData``.
-
     Returns:
         Name to a live view of the simulation's memory (float64; ``eq_active`` bool), and ``time``
         to a float in seconds. A bit that this table does not name comes as a copy under its name

@@ -30,7 +30,6 @@ from twice.diagnosis.operations.stream import (
     compare_streams,
     find_unsteady,
 )
-from twice.diagnosis.operations.values import compare_outputs, find_equation
 from twice.diagnosis.runner import Runner
 from twice.diagnosis.surroundings_factors import (
     DifferingFactor,
@@ -38,10 +37,11 @@ from twice.diagnosis.surroundings_factors import (
     swap,
 )
 from twice.errors import TwiceError
+from twice.foundation.comparison import FieldDifference
+from twice.foundation.comparison.numeric import compare_arrays
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.surroundings import Surroundings
-from twice.recorder.runrecord import RunRecord
 from twice.worker.concurrency import run_concurrently
 
 _CAPTURES_MAX: Final = 4
@@ -55,7 +55,10 @@ def look_inside(
     runner: Runner, window: Window, seen: Observations, progress: Callable[[str], None]
 ) -> None:
     """Add to the observations what was found inside of the interval that closes a window."""
-    if not all(_has_loaded(side.record) for side in (runner.a, runner.b)):
+    if not all(
+        not TRACES.keys().isdisjoint((side.record.ending or {}).get("imported", ()))
+        for side in (runner.a, runner.b)
+    ):
         return
     try:
         found = OperationSearch(runner, progress).find(window)
@@ -68,10 +71,6 @@ def look_inside(
     seen.inside = found
 
 
-def _has_loaded(record: RunRecord) -> bool:
-    return not TRACES.keys().isdisjoint((record.ending or {}).get("imported", ()))
-
-
 @dataclass(frozen=True)
 class _Traced:
     """One execution of both sides in one interval, and where they part."""
@@ -82,12 +81,7 @@ class _Traced:
 
 
 class OperationSearch:
-    """Looks for the operation by executing both sides of a runner.
-
-    Args:
-        runner: what executes the two sides.
-        progress: called with a description of the current step.
-    """
+    """Looks for the operation by executing both sides of a runner."""
 
     def __init__(self, runner: Runner, progress: Callable[[str], None]) -> None:
         self._runner, self._progress = runner, progress
@@ -284,3 +278,66 @@ def _list_notes(traced: _Traced) -> list[str]:
         name = traced.a.name(parting.other.a)
         notes.append(f"before it, inputs of {name} (operation {parting.other.a}) differ")
     return list(dict.fromkeys(notes))
+
+
+_HALF_WORD: Final = 1 << 16
+"""Representable float32 from one bfloat16 to the next."""
+
+
+def compare_outputs(
+    a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]
+) -> list[FieldDifference]:
+    """Return the differences of captured results, one for each that differs.
+
+    Args:
+        a: results of one side: ``dtype``, ``shape``, and the first ``bytes`` of each.
+        b: results of the other side.
+    """
+    found = []
+    for number, (one, two) in enumerate(zip(a, b, strict=False)):
+        path = f"output {number}"
+        form, other = (f"{each['dtype']} {each['shape']}" for each in (one, two))
+        if form != other:
+            found.append(FieldDifference(path, "shape", form, other))
+        elif one["bytes"] != two["bytes"]:
+            found.append(_compare_elements(path, one, two))
+    return found
+
+
+def find_equation(
+    a: Sequence[Mapping[str, Any]], b: Sequence[Mapping[str, Any]]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """Return the first equation of a compiled function that gave other results for equal inputs, on both sides."""
+    for one, two in zip(a, b, strict=False):
+        if one["name"] != two["name"]:
+            return None
+        if one["inputs"] == two["inputs"] and one["outputs"] != two["outputs"]:
+            return one, two
+    return None
+
+
+def _compare_elements(path: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> FieldDifference:
+    if not one["dtype"]:
+        told, other = (each["bytes"].decode("utf-8", "replace") for each in (one, two))
+        return FieldDifference(path, "value", told, other)
+    difference = compare_arrays(path, _to_array(one), _to_array(two), None)
+    assert difference is not None, "other bytes are a difference"
+    if one["dtype"] == "bfloat16" and difference.ulps is not None:
+        return replace(difference, ulps=difference.ulps // _HALF_WORD)
+    return difference
+
+
+def _to_array(output: Mapping[str, Any]) -> Any:
+    """Return the elements as an array; of a type that numpy lacks, as float32 or as bytes."""
+    import numpy as np
+
+    name, raw, shape = output["dtype"], output["bytes"], tuple(output["shape"])
+    if name == "bfloat16":
+        flat = (np.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4")
+    else:
+        try:
+            flat = np.frombuffer(raw, np.dtype(name))
+        except TypeError:
+            return np.frombuffer(raw, "u1")
+    # Of a large result the beginning was kept.
+    return flat.reshape(shape) if flat.size == int(np.prod(shape)) else flat

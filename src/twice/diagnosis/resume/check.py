@@ -223,7 +223,12 @@ class _Check:
             results[first] = tried
             is_open = tried.reason == MORE_MISSING or not tried.missing
             if is_open and (why := self._find_unsteady(straight)):
-                results = [_doubt(each, why) for each in results]
+                results = [
+                    replace(each, result="unknown", missing=(), reason=why)
+                    if each.result == "differs"
+                    else each
+                    for each in results
+                ]
         steps = straight.counts.get(STEP, 0)
         return ResumeReport(self._program, sorted(self._checkpoints), results, steps, caveats)
 
@@ -267,15 +272,6 @@ def _learn(result: PointResult, tried: PointResult) -> PointResult:
     missing = [each for each in result.missing if each not in tried.harmless]
     # Where the experiment found none of its fields guilty, those of another point are no better.
     return replace(result, missing=missing or (result.missing if tried.missing else ()))
-
-
-def _doubt(result: PointResult, why: str) -> PointResult:
-    """Return the result of a point of a training that differs from itself now and then."""
-    return (
-        replace(result, result="unknown", missing=(), reason=why)
-        if result.result == "differs"
-        else result
-    )
 
 
 def _describe_failure(trial: Trial) -> ProgramFailed:

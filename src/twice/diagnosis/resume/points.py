@@ -19,12 +19,7 @@ def normalize(path: str) -> str:
 
 
 def group_writes(writes: Iterable[Write], checkpoints: Collection[str]) -> list[list[Write]]:
-    """Return the writes of each checkpoint; the next one begins where a file is written again.
-
-    Args:
-        writes: in their order.
-        checkpoints: normalised paths of the files of a checkpoint.
-    """
+    """Return the writes of each checkpoint; the next one begins where a file is written again."""
     groups: list[list[Write]] = []
     seen: set[str] = set()
     for write in writes:

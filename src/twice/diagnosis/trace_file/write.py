@@ -4,22 +4,25 @@ For two runs that cannot be executed on one machine: another processor, another 
 place. Each machine writes what it saw of one tick; the two files are enough to name the line. Which
 tick it is, the records' logs say: that of the compare-point at which they part.
 
+An event is chosen by where it stands and the how-manieth time that place is passed, which means the same on both sides even
+where their flows differ. Whole iterations are chosen, so that most events have their neighbour beside them: a difference is
+only credited to a line when the moment before was seen too.
+
 Invariant: a file holds everything that comparing needs, source texts included.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from twice.diagnosis.executions import BEFORE_ALL, FIRST, SECOND, Side, Window, reproduced
-from twice.diagnosis.trace_file.event_choice import EVENTS_MAX, choose_events
 from twice.diagnosis.trace_file.format import TracedExecution, TracedPoint, TraceFile, seal
-from twice.diagnosis.tracing.trace import FlowPlan, Plan, Position, SamplePlan, Trace
+from twice.diagnosis.tracing.trace import FlowPlan, Plan, Point, Position, SamplePlan, Trace
 from twice.diagnosis.tracing.value_preview import EVERYTHING
 from twice.errors import OutputUnwritable, RecordOutOfRange, UsageError
 from twice.foundation.digests import Algorithm, digest_bytes
@@ -32,6 +35,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.worker.concurrency import run_concurrently
 
+EVENTS_MAX = 512
 _OWN = "(twice)"
 """The path under which code that is not the user's stands in a file."""
 
@@ -214,3 +218,46 @@ def _digest_reads(record: RunRecord) -> dict[str, str]:
         name: str(digest_bytes(b"".join(events), Algorithm.SHA256))
         for name, events in sorted(held.items())
     }
+
+
+def choose_events(flow: Trace, limit: int = EVENTS_MAX) -> tuple[Point, ...]:
+    """Events to sample, in the order in which the threads met them."""
+    events = sorted(_events(flow))
+    if len(events) <= limit:
+        return tuple(point for _, _, _, point in events)
+    picked = _shallow(events, limit // 2)
+    rest = [event for event in events if event[3] not in picked]
+    room = limit - len(picked)
+    stride = 1
+    while True:
+        among = [event for event in rest if event[2] % stride == 0]
+        if len(among) <= room or not any(event[2] for event in among):
+            break
+        stride *= 2
+    picked.update(dict.fromkeys(point for _, _, _, point in among[:room]))
+    return tuple(point for _, _, _, point in events if point in picked)
+
+
+_Event = tuple[int, int, int, Point]  # order, depth, the how-manieth at its place, point
+
+
+def _events(flow: Trace) -> Iterator[_Event]:
+    for lane in flow.lanes:
+        passed: dict[tuple[int, int], int] = {}
+        for index, (place, depth, order) in enumerate(
+            zip(lane.places, lane.depths, lane.order, strict=True)
+        ):
+            times = passed.get((place, depth), 0)
+            passed[place, depth] = times + 1
+            yield order, depth, times, (lane.name, index)
+
+
+def _shallow(events: list[_Event], limit: int) -> dict[Point, None]:
+    """Pick the first and the last event, and the outermost frames' events as far as they fit."""
+    picked = {events[0][3]: None, events[-1][3]: None}
+    for depth in sorted({event[1] for event in events}):
+        level = [event[3] for event in events if event[1] == depth and event[3] not in picked]
+        if len(picked) + len(level) > limit:
+            break
+        picked.update(dict.fromkeys(level))
+    return picked

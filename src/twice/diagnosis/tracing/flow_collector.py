@@ -113,12 +113,7 @@ class FlowCollector(Collector["FlowLane"]):
 
 
 class FlowLane:
-    """The events of one thread.
-
-    Args:
-        flow: numbers positions and events.
-        name: the thread's name.
-    """
+    """The events of one thread."""
 
     __slots__ = (
         "_below", "_digested", "_due", "_flow", "_frames", "_order", "_pause_at", "_rows", "_rows_under",

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from twice.diagnosis.object_digest import carriers, librarystate, mujocostate, tables
 from twice.diagnosis.object_digest.graphdigest import digest_roots
-from twice.diagnosis.object_digest.statehash import short_hash
+from twice.diagnosis.object_digest.state import short_hash
 from twice.diagnosis.tracing.trace import Shown
 from twice.foundation.object_attributes import ClassFacts, attributes, class_facts, derives
 from twice.foundation.printable import pluralize

@@ -32,12 +32,7 @@ ONE_THREAD: Final[Mapping[str, str]] = limit_threads(1)
 def do_libraries_race(
     differing: Sequence[TrialRun], record: Callable[[Mapping[str, str]], TrialRun]
 ) -> bool:
-    """Record more runs as they were, and as many with one thread; return whether only these agree.
-
-    Args:
-        differing: two runs with nothing varied that differ.
-        record: records the program with these variables.
-    """
+    """Record more runs as they were, and as many with one thread; return whether only these agree."""
     more = [partial(record, {}) for _ in range(_RUNS - len(differing))]
     made = run_concurrently([*more, *[partial(record, ONE_THREAD) for _ in range(_RUNS)]])
     several, one = [*differing, *made[: len(more)]], made[len(more) :]

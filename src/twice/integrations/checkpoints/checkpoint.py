@@ -94,7 +94,9 @@ class Checkpoint:
             CheckpointDevice: E-CHECKPOINT-004: a part lay on another device.
             LoaderUnfit: E-CHECKPOINT-006: a loader has another number of workers, batch size or length.
         """
-        self._remove_leftovers()
+        # What a save left there when the process was killed in the middle of it.
+        for path in self.path.parent.glob(f".{self.path.name}.{'[0-9a-f]' * 16}.new"):
+            path.unlink(missing_ok=True)
         if not self.path.exists():
             return 0
         header, states = read_states(self.path)
@@ -215,11 +217,6 @@ class Checkpoint:
                 then=entry.device,
                 now=_find_device(part),
             )
-
-    def _remove_leftovers(self) -> None:
-        """Remove what a save left beside the path when the process was killed in the middle of it."""
-        for path in self.path.parent.glob(f".{self.path.name}.{'[0-9a-f]' * 16}.new"):
-            path.unlink(missing_ok=True)
 
 
 def _find_kind(part: Part) -> str:

@@ -60,7 +60,13 @@ def find_parts_of_training(frame: FrameType | None) -> dict[str, Part]:
         for target in _list_instances(kind)
     ]
     agents = [target for label, target in found if label == _AGENT]
-    inner = _list_inner(found)
+    inner = {
+        id(inner)
+        for label, target in found
+        if label == "model"
+        for inner in target.modules()
+        if inner is not target
+    }
     known = {id(target) for _, target in found}
     known |= {id(getattr(part, "target", None)) for part in parts.values()}
     own = [(name, target) for name, target in _list_own(frame) if id(target) not in known]
@@ -133,17 +139,6 @@ def _is_of(target: object, module: str, name: str) -> bool:
 def _list_instances(kind: Any) -> list[Any]:
     # ``isinstance`` would ask proxies, which may import or compute.
     return [each for each in gc.get_objects() if issubclass(type(each), kind)]
-
-
-def _list_inner(found: list[tuple[str, Any]]) -> set[int]:
-    """Return the ids of modules within other modules that are found."""
-    return {
-        id(inner)
-        for label, target in found
-        if label == "model"
-        for inner in target.modules()
-        if inner is not target
-    }
 
 
 def _make_free(name: str, taken: Mapping[str, object]) -> str:

@@ -31,7 +31,16 @@ def watch(moments: Moments, module: ModuleType) -> None:
     elif module.__name__ == "torch.optim.optimizer":
         module.register_optimizer_step_post_hook(functools.partial(_after_step, moments))
     else:
-        _watch_loaders(moments, module.DataLoader)
+        loader = module.DataLoader
+        own = loader.__iter__
+
+        @functools.wraps(own)
+        def begin_epoch(self: Any) -> Any:
+            if moments.counts_here():
+                moments.reach("epoch")
+            return own(self)
+
+        loader.__iter__ = begin_epoch
 
 
 def _before_forward(moments: Moments, _module: Any, args: tuple[Any, ...]) -> None:
@@ -53,18 +62,6 @@ def _after_step(moments: Moments, optimiser: Any, _args: Any, _kwargs: Any) -> N
     if moments.counts_here():
         _is_armed[0] = True
         moments.step(optimiser)
-
-
-def _watch_loaders(moments: Moments, loader: Any) -> None:
-    own = loader.__iter__
-
-    @functools.wraps(own)
-    def begin_epoch(self: Any) -> Any:
-        if moments.counts_here():
-            moments.reach("epoch")
-        return own(self)
-
-    loader.__iter__ = begin_epoch
 
 
 def _list_tensors(values: Any) -> Iterator[Any]:

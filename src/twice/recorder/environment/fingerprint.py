@@ -112,7 +112,7 @@ def measure_in(surroundings: Surroundings, *, python: str = "") -> Fingerprint:
 
 
 def measure_numbers_in(
-    surroundings: Surroundings, policy: str = "", axis: Axis = "float", *, python: str = ""
+    surroundings: Surroundings, policy: str = "", axis: Axis = "float"
 ) -> tuple[Fingerprint, list[KnobReading], dict[str, Any]]:
     """Measure a fresh process as ``measure_in`` does, with every numeric library loaded, and judge its knobs.
 
@@ -120,7 +120,6 @@ def measure_numbers_in(
         surroundings: of the process, with what the policy sets.
         policy: that they were decided for; empty for none. Switches of the libraries are set as it wants them.
         axis: of floating-point arithmetic, or of a GPU.
-        python: the interpreter; empty for this one.
 
     Returns:
         The fingerprint, the knobs, and the device as ``describe_device`` does.
@@ -129,7 +128,7 @@ def measure_numbers_in(
 
     refuse_nesting()
     environ = environ_for_child(os.environ, surroundings)
-    with FreshWorker(RECORDING, environ, python=python, heard=hear) as child:
+    with FreshWorker(RECORDING, environ, heard=hear) as child:
         found = child.ask({"action": "measure", "axis": axis, "policy": policy})
     rows = [KnobReading(**row) for row in found["knobs"]]
     return Fingerprint.from_json(found["measured"]), rows, found["device"]

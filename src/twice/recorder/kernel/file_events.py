@@ -25,7 +25,7 @@ from twice.foundation.with_blocks import Closing
 from twice.recorder.kernel.libc import library
 
 _MODIFY, _CLOSE_WRITE, _CLOSE_NOWRITE, _MOVED_TO, _CREATE = 0x2, 0x8, 0x10, 0x80, 0x100
-_OVERFLOW, _IS_FOLDER, _ONLY_FOLDER = 0x4000, 0x40000000, 0x1000000
+_IS_FOLDER, _ONLY_FOLDER = 0x40000000, 0x1000000
 _MASK: Final = _MODIFY | _CLOSE_WRITE | _CLOSE_NOWRITE | _MOVED_TO | _CREATE | _ONLY_FOLDER
 _HEADER: Final = struct.Struct("iIII")
 _READ_BYTES: Final = 1 << 16
@@ -65,7 +65,6 @@ class FileEvents(Closing):
         self._descriptor = self._check(self._calls.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
         self._root = folder
         self._folders: dict[int, Path] = {}
-        self.has_lost = False
         self._watch(folder)
 
     def wait(self, timeout_s: float | None) -> list[FileEvent]:
@@ -90,7 +89,6 @@ class FileEvents(Closing):
             at += _HEADER.size
             name = os.fsdecode(data[at : at + size].rstrip(b"\0"))
             at += size
-            self.has_lost |= bool(mask & _OVERFLOW)
             folder = self._folders.get(watch)
             if folder is None or not name:
                 continue

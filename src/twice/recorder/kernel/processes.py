@@ -71,26 +71,23 @@ class ProcessTree:
         """
         known = self._branches.get(thread)
         if known is None:
-            known = self._branches[thread] = self._climb(thread)
+            process, parent = read_parent(thread)
+            climbed = []
+            while process not in {0, 1}:
+                if process in self._branches:
+                    branch = self._branches[process]
+                    break
+                climbed.append(process)
+                if parent == self.root:
+                    branch = process
+                    break
+                process, parent = read_parent(parent)
+            else:
+                branch = _UNKNOWN
+            for each in climbed:
+                self._branches[each] = branch
+            known = self._branches[thread] = branch
         return known
-
-    def _climb(self, thread: int) -> int:
-        process, parent = read_parent(thread)
-        climbed = []
-        while process not in {0, 1}:
-            if process in self._branches:
-                branch = self._branches[process]
-                break
-            climbed.append(process)
-            if parent == self.root:
-                branch = process
-                break
-            process, parent = read_parent(parent)
-        else:
-            branch = _UNKNOWN
-        for each in climbed:
-            self._branches[each] = branch
-        return branch
 
 
 def read_parent(thread: int) -> tuple[int, int]:

@@ -92,7 +92,10 @@ def find_written(
                 if is_new:
                     yield ReplayedFile(path, "folder", entry.path, before)
                 elif layer == upper and _has_attribute(entry.path, _OPAQUE):
-                    yield from _removed_with_folder(path, entry.path, before, is_ignored)
+                    # The former content of a folder that the replay removed and made again.
+                    for name in sorted(set(_listdir(before)) - set(_listdir(entry.path))):
+                        if not is_ignored(f"{path}/{name}"):
+                            yield ReplayedFile(f"{path}/{name}", "removed", "", f"{before}/{name}")
                 # A folder that was renamed stands in the layer without what is in it.
                 is_renamed = layer == upper and _has_attribute(entry.path, _REDIRECT)
                 waiting.append((below, root if is_renamed else layer))
@@ -224,15 +227,6 @@ def _describe_extra(file: ReplayedFile) -> FileDifference | None:
     if states[1].kind == "other" and stat.S_ISSOCK(_lstat(file.source).st_mode):
         return None  # a socket's name holds nothing
     return FileDifference(file.path, states[0], states[1], where)
-
-
-def _removed_with_folder(
-    path: str, layer: str, start: str, is_ignored: Callable[[str], bool]
-) -> Iterator[ReplayedFile]:
-    """Yield the former content of a folder that the replay removed and made again."""
-    for name in sorted(set(_listdir(start)) - set(_listdir(layer))):
-        if not is_ignored(f"{path}/{name}"):
-            yield ReplayedFile(f"{path}/{name}", "removed", "", f"{start}/{name}")
 
 
 def _has_attribute(path: str, names: tuple[str, ...]) -> bool:

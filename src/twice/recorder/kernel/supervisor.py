@@ -114,7 +114,11 @@ class RecordingSupervisor(Supervisor):
 
     def _note(self, notification: Notification) -> None:
         if notification.number in self._connects:
-            self._note_connection(notification)
+            thread = notification.pid
+            is_pythons = self._marks.take_expected_connect(read_own_number(thread))
+            if not is_pythons and not self._marks.is_any_in_effect():
+                branch = partial(self._branch_of, thread)
+                self.connections.note(notification, self._tree.root, branch)
             return
         call = self.calls.get(notification.number)
         if call is None:
@@ -135,13 +139,6 @@ class RecordingSupervisor(Supervisor):
                 self.ledger.note_read(path)
         else:
             self._note_change(notification, call, given)
-
-    def _note_connection(self, notification: Notification) -> None:
-        thread = notification.pid
-        is_pythons = self._marks.take_expected_connect(read_own_number(thread))
-        if not is_pythons and not self._marks.is_any_in_effect():
-            branch = partial(self._branch_of, thread)
-            self.connections.note(notification, self._tree.root, branch)
 
     def _note_open(self, notification: Notification, call: PathCall, given: str) -> None:
         flags = self.decoder.read_flags(notification, call)

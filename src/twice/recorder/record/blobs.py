@@ -147,20 +147,16 @@ class PageStore:
                 if mark != part.marks[place]:
                     part.marks[place] = mark
                     changed.append(place)
-                    part.pages[place] = self._number_page(page)
+                    digest = self._digest(page)
+                    number = self._known.get(digest)
+                    if number is None:
+                        number = self._add_page(digest, page)
+                        if len(self._known) >= _KNOWN_PAGES_MAX:
+                            del self._known[next(iter(self._known))]
+                        self._known[digest] = number
+                    part.pages[place] = number
         part.groups = groups
         return part, changed
-
-    def _number_page(self, page: memoryview) -> int:
-        """Return the number of the page with this content, a new one where it is not known."""
-        digest = self._digest(page)
-        number = self._known.get(digest)
-        if number is None:
-            number = self._add_page(digest, page)
-            if len(self._known) >= _KNOWN_PAGES_MAX:
-                del self._known[next(iter(self._known))]
-            self._known[digest] = number
-        return number
 
     def _add_page(self, digest: bytes, page: memoryview) -> int:
         number = self._first_fresh + len(self._fresh)

@@ -148,10 +148,10 @@ class PointLog:
         """Return the names of the components and compared values whose digests points have, sorted."""
         return sorted({name for shape in self._symbols().shapes for name in shape.components})
 
-    def index_of_tick(self, tick: int, name: str = "tick") -> int | None:
-        """Return the index of the last point of this name at this tick, or None."""
+    def index_of_tick(self, tick: int) -> int | None:
+        """Return the index of the last point of a tick itself, or None."""
         found = reversed(self.indices_of_tick(tick))
-        return next((at for at in found if self.point(at).name == name), None)
+        return next((at for at in found if self.point(at).name == "tick"), None)
 
     def indices_of_tick(self, tick: int) -> list[int]:
         """Return the indices of all points at this tick, in order; a tick after a rollback repeats."""

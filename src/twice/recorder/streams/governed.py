@@ -131,7 +131,11 @@ class GovernedRandom(Governed):
 
     def __init__(self, generator: random.Random) -> None:
         self.generator = self._random = generator
-        self._show(_view_words(generator), lambda: pack_random(generator), self._gauss)
+        self._show(
+            (view_memory(id(generator) + _HEAD_BYTES, _STATE_BYTES),) if _CAN_VIEW else (),
+            lambda: pack_random(generator),
+            self._gauss,
+        )
 
     def _gauss(self) -> bytes:
         kept = self._random.gauss_next  # type: ignore[attr-defined]  # typeshed leaves it out
@@ -167,10 +171,6 @@ def pack_random(generator: random.Random) -> bytes:
     """Pack the public state of a ``random.Random`` without its Gaussian: index, then 624 words; 2,500 bytes."""
     words = generator.getstate()[1]
     return _INDEX.pack(words[-1]) + WORDS.pack(*words[:-1])
-
-
-def _view_words(generator: random.Random) -> Views:
-    return (view_memory(id(generator) + _HEAD_BYTES, _STATE_BYTES),) if _CAN_VIEW else ()
 
 
 class JaxStream(Unshareable):

@@ -144,8 +144,8 @@ def read_flag(text: str) -> bool:
     return bool(said[1])
 
 
-def _read_numbers(text: str) -> list[str]:
-    """Return the numbers in the lead of an answer, if every digit in it belongs to one."""
+def _read_one_number(text: str) -> str:
+    """Return the number in the lead of an answer, if every digit in it belongs to it."""
     lead = re.split(
         r"[;:!?](?=\s|$)|\.(?=\s|$)| [—\u2013] ", text.replace("\u2212", "-"), maxsplit=1
     )[0]
@@ -156,11 +156,7 @@ def _read_numbers(text: str) -> list[str]:
     beside = set(re.findall(r"[A-Za-z]+", _NUMBER.sub(" ", lead).lower())) - _BESIDE_NUMBERS
     if beside and len(found) == 1:
         raise Unclear(f"it says more than the number: {shorten(text)}")
-    return [*dict.fromkeys(found)]
-
-
-def _read_one_number(text: str) -> str:
-    numbers = _read_numbers(text)
+    numbers: list[str] = [*dict.fromkeys(found)]
     if len(numbers) > 1:
         raise Unclear(f"it says {' and '.join(numbers)}: {shorten(text)}")
     return numbers[0]

@@ -3,6 +3,9 @@
 Round after round every run is made once, in an order that is turned on each time. A run that fails, or whose
 process reads back that its switch had no effect, takes its rule out, with the reason.
 
+A replay is timed beside its recording. Both times begin when the program is loaded; the recording's ends with its record
+closed, the replay's with the last comparison.
+
 Invariant: the run with everything and the bare run are in every round.
 """
 
@@ -11,6 +14,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final, cast
@@ -21,10 +25,11 @@ from twice.recorder.effects.clock import REAL
 from twice.recorder.environment.fingerprint import measure
 from twice.recorder.environment.surroundings import environ_for_child
 from twice.recorder.runrecord import RunRecord
-from twice.replayer.preconditions import require_rerunnable, require_same_code
+from twice.replayer.outcome import Replay
+from twice.replayer.preconditions import require_rerunnable, require_same_code, trusting
 from twice.replayer.replay_job import surroundings_of
-from twice.specification.cost.replay import ReplayMeasurement
-from twice.specification.cost.result import ClockName, Cost, MeasuredRun
+from twice.replayer.replay_run import Plan, execute_once
+from twice.specification.cost.result import ClockName, Cost, MeasuredReplay, MeasuredRun
 from twice.specification.cost.rules import (
     NOT_SWITCHED,
     RULES,
@@ -271,3 +276,41 @@ def _describe_run(declared: RunVariant, run: MeasuredRun, project: Path | None) 
             "libraries": dict(sorted(machine.libraries.items())),
         },
     }
+
+
+@dataclass(slots=True)
+class ReplayMeasurement:
+    """Replays of recorded runs, one in each round; or ``why`` there is no figure, once one did not agree."""
+
+    replays: list[MeasuredReplay] = field(default_factory=list)
+    why: str = ""
+
+    def add(self, path: Path, run: MeasuredRun) -> None:
+        """Replay a record that was just made, and note how long that took beside the recording."""
+        if self.why:
+            return
+        try:
+            replay = _replay(path)
+        except TwiceError as error:
+            self.why = f"its replay is refused: {error.happened}"
+            return
+        if (failure := replay.failure) is not None:
+            place = f"{failure.name} of tick {failure.tick}: {', '.join(failure.columns)}"
+            self.why = f"its replay differs at {place}"
+        elif replay.death or replay.took_s is None:
+            self.why = f"its replay gave no answer: {replay.death}"
+        else:
+            self.replays.append(MeasuredReplay(run.wall_s, replay.took_s, run.ticks))
+
+    @property
+    def agreed_replays(self) -> Sequence[MeasuredReplay]:
+        """The replays, where all of them agreed."""
+        return () if self.why else self.replays
+
+
+def _replay(path: Path) -> Replay:
+    with RunRecord.open(path) as record:
+        allow = record.recorded_allow
+    # It was made here, from a program that is executed anyway.
+    with trusting(path, allow=allow), RunRecord.open(path) as record:
+        return execute_once(record, Plan(predicate=record.setup.predicate))

@@ -29,12 +29,7 @@ _DRAWS: Final = 3  # of each point: its triangle, and two numbers in it
 
 
 def splitmix64(seed: int, counters: Array) -> Array:
-    """One 64-bit word per counter.
-
-    Args:
-        seed: any integer; its lowest 64 bits count.
-        counters: unsigned 64-bit integers.
-    """
+    """One 64-bit word per counter."""
     z = np.uint64(seed % 2**64) + (counters.astype(np.uint64) + np.uint64(1)) * _GOLDEN
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -226,10 +226,6 @@ def floats32(values: Iterable[float]) -> list[float]:
 def array(values: Any, dtype: str) -> Array:
     """Build an array of a state: little-endian, in C order, one zero, read-only.
 
-    Args:
-        values: any values that numpy accepts.
-        dtype: one of ``DTYPES``.
-
     Raises:
         SceneValueRefused: E-SCENE-001, an element is not finite.
     """

@@ -129,7 +129,13 @@ class _Example:
             case "array":
                 return self._make_array(schema)
             case "string":
-                return self._make_text(schema, at)
+                if "pattern" in schema or "format" in schema:
+                    raise NoExample("no text is made for a pattern")
+                alone = " ".join(_WORDS) if self.is_full else "a"
+                made = alone if at is None else _make_word(at)
+                return made[: schema.get("maxLength", len(made))].ljust(
+                    schema.get("minLength", 0), "a"
+                )
             case "integer" | "number" as kind:
                 return _make_number(schema, at or 0, whole=kind == "integer")
             case "boolean":
@@ -150,13 +156,6 @@ class _Example:
     def _count(self, schema: Mapping[str, Any], what: str, least: int) -> int:
         wanted = max(len(_WORDS) if self.is_full else least, schema.get(f"min{what}", 0))
         return int(min(wanted, schema.get(f"max{what}", wanted)))
-
-    def _make_text(self, schema: Mapping[str, Any], at: int | None) -> str:
-        if "pattern" in schema or "format" in schema:
-            raise NoExample("no text is made for a pattern")
-        alone = " ".join(_WORDS) if self.is_full else "a"
-        made = alone if at is None else _make_word(at)
-        return made[: schema.get("maxLength", len(made))].ljust(schema.get("minLength", 0), "a")
 
 
 def _make_word(at: int) -> str:

@@ -173,17 +173,14 @@ class TrialProcesses(Closing):
             worker.close()
             raise
         self.starting_s += now_s() - began_s
-        self._note_effects(around, hello["settings"])
-        self._workers[place] = found = worker, bool(hello["is_fit"])
-        return found
-
-    def _note_effects(self, around: Sequence[str], settings: Mapping[str, str]) -> None:
-        """Note the factors that left every setting of a process as it was, once all are varied."""
+        settings = hello["settings"]
         if not around:
             self._settings = settings
         for name, factor in AROUND.items() if len(around) == len(AROUND) else ():
             if not factor.took_effect(self._settings, settings):
                 self.without_effect.setdefault(name, factor.explain_no_effect(self._settings))
+        self._workers[place] = found = worker, bool(hello["is_fit"])
+        return found
 
     def _environ(self, place: _Place) -> dict[str, str]:
         base, (around, number) = self._base, place

@@ -1,5 +1,8 @@
 """Try to prove the declarations of a registry wrong, tool by tool, and say what was seen.
 
+Of the source, the rules that only tools have are asked here. Rules about programs at large (iteration over sets, clocks,
+global generators, listings) are the checker's, which the caller hands in.
+
 Not for: tools that promise nothing; they are named and left alone.
 
 Invariant: this process never loads the registry.
@@ -7,7 +10,8 @@ Invariant: this process never loads the registry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +28,8 @@ from twice.tools.verification.report import (
     ProcessCount,
     RegistryDescription,
     RegistryVerification,
+    StaticReading,
+    Suspicion,
     ToolDescription,
     ToolVerdict,
     ToolVerification,
@@ -32,7 +38,6 @@ from twice.tools.verification.report import (
     parse,
     read_verification,
 )
-from twice.tools.verification.source_rules import Checker, read_source
 from twice.tools.verification.trial import ToolTrial
 
 LIMIT_S: Final = 60.0
@@ -159,3 +164,56 @@ def _summarize(seen: Examination) -> CaseResult:
     result = str(digest_bytes(first.result_form, Algorithm.SHA256)) if is_exact else ""
     state = first.after if first.ok else ""
     return CaseResult(to_plain(case), case.digest, seen.tool.origin, seen.failure, result, state)
+
+
+_CONTEXT: Final = frozenset(
+    {"active_object", "selected_objects", "selected_ids", "view_layer", "active", "mode_set"}
+)
+_OWNERS: Final = frozenset({"context", "view_layer", "objects"})
+
+Checker = Callable[[str, int, int], Sequence[Suspicion]]
+"""Finds suspicious places in a file: its path, and the first and last line that count."""
+
+
+def read_source(tool: ToolDescription, checker: Checker | None) -> StaticReading:
+    """Read the source of a tool by the rules about tools and by those of a checker."""
+    if tool.source is None or checker is None:
+        return StaticReading(False, ())
+    path, first, last = tool.source
+    try:
+        nodes = [*ast.walk(ast.parse(Path(path).read_text(encoding="utf-8")))]
+    except (OSError, ValueError):
+        return StaticReading(False, ())
+    except (SyntaxError, RecursionError, MemoryError):
+        nodes = []
+    own = [
+        Suspicion(rule, f"{Path(path).name}:{line}", message)
+        for node in nodes
+        if first <= getattr(node, "lineno", 0) <= last
+        for rule, line, message in _apply_rules(node)
+    ]
+    return StaticReading(True, (*own, *checker(path, first, last)))
+
+
+def _apply_rules(node: ast.AST) -> Iterator[tuple[str, int, str]]:
+    match node:
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            yield (
+                "state-outside",
+                node.lineno,
+                f"{', '.join(names)} outlives the call and is in no state",
+            )
+        case ast.While(test=test) if any(
+            isinstance(each, ast.Call) and getattr(each.func, "attr", "") == "holds"
+            for each in ast.walk(test)
+        ):
+            yield "counter-name", node.lineno, "a name is counted up until it is free"
+        case ast.Attribute(attr=name, value=ast.Attribute(attr=owner)) if (
+            name in _CONTEXT and owner in _OWNERS
+        ):
+            yield "context-use", node.lineno, f"{name} is what a person selected"
+        case ast.Call(
+            func=ast.Attribute(attr="datetime64") | ast.Name(id="datetime64"),
+            args=[ast.Constant(value="now" | "today"), *_],
+        ):
+            yield "clock", node.lineno, "datetime64 reads the clock"

@@ -19,12 +19,7 @@ _MAKERS: Final = {"collections.namedtuple", "dataclasses.make_dataclass", "typin
 
 
 class Loads:
-    """Reads of names in one file.
-
-    Args:
-        survey: the file.
-        names: its names.
-    """
+    """Reads of names in one file."""
 
     def __init__(self, survey: Survey, names: Names) -> None:
         self._survey = survey

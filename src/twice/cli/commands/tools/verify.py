@@ -80,13 +80,7 @@ def command(
 
 
 def find_suspicions(path: str, first: int, last: int) -> list[Suspicion]:
-    """Find suspicious places in the lines of a tool, by the rules of ``twice check``; nothing is executed.
-
-    Args:
-        path: the file.
-        first: the first line that counts.
-        last: the last one.
-    """
+    """Find suspicious places in the lines of a tool, by the rules of ``twice check``; nothing is executed."""
     from twice.checker.findings import Reach
     from twice.tools.verification.report import Suspicion
 

@@ -287,7 +287,14 @@ class _Methods:
     def recvmsg(
         self, held: Held, real: Any, sock: Any, size: int, ancillary: int = 0, flags: int = 0
     ) -> tuple[Any, list[Any], int, None]:
-        _refuse_attachments(sock, ancillary)
+        if ancillary or sock.type & 0xF != socket.SOCK_STREAM:
+            raise EffectRefused(
+                "socket.recvmsg() was called for attachments or a datagram, on a connection that is recorded.",
+                "Expected recvmsg() of a stream without room for attachments, recv() or recvfrom(): attachments have no "
+                "recorded form.",
+                "Declare the function that needs it as an effect: @twice.effect.",
+                name="socket.recvmsg",
+            )
         peek = bool(flags & socket.MSG_PEEK)
         data = held.receive(sock, size, lambda: real(sock, size, 0, flags)[0], peek=peek)
         return data, [], 0, None
@@ -325,18 +332,6 @@ class _Methods:
             real(sock, *args)
 
     shutdown = setsockopt
-
-
-def _refuse_attachments(sock: Any, ancillary: int) -> None:
-    """Refuse ``recvmsg`` where more than a stream's bytes may come: attachments, or a datagram's flags."""
-    if ancillary or sock.type & 0xF != socket.SOCK_STREAM:
-        raise EffectRefused(
-            "socket.recvmsg() was called for attachments or a datagram, on a connection that is recorded.",
-            "Expected recvmsg() of a stream without room for attachments, recv() or recvfrom(): attachments have no "
-            "recorded form.",
-            "Declare the function that needs it as an effect: @twice.effect.",
-            name="socket.recvmsg",
-        )
 
 
 def _asked(sock: Any, address: Any) -> tuple[object, ...]:

@@ -96,11 +96,6 @@ def find_kernel() -> str:
 def render(bpy: Any, shot: Shot, folder: Path) -> Array:
     """Render the scene as it is, and leave it changed.
 
-    Args:
-        bpy: Blender's module.
-        shot: camera, size, samples and seed.
-        folder: a folder for a temporary file.
-
     Raises:
         SceneUnable: E-SCENE-004, the scene asks for another renderer.
         SceneFailed: E-SCENE-006, Blender rendered nothing.

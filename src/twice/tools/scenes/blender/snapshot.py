@@ -134,7 +134,11 @@ class BlenderReader:
         without = frozenset(("name", *_CORE_OF.get(section, ())))
         value["settings"] = self.structs.read(data, without=without)
         if section == "meshes" and data.name_full in self._grouped:
-            value["vertex_groups"] = _read_weights(data)
+            found = [(i, g.group, g.weight) for i, v in enumerate(data.vertices) for g in v.groups]
+            value["vertex_groups"] = {
+                "members": array([(i, group) for i, group, _ in found], "<i4").reshape(-1, 2),
+                "weights": array([weight for _, _, weight in found], "<f4"),
+            }
         if section == "shape_keys":
             # Kinds of points differ; where a key puts each is common to all.
             places = [[list(point.co) for point in key.data] for key in data.key_blocks]
@@ -214,15 +218,6 @@ def _read_attributes(owner: Any, *, without: tuple[str, ...] = ()) -> list[dict[
         head = {"name": each.name, "domain": each.domain, "type": each.data_type}
         found.append({**head, "values": values})
     return found
-
-
-def _read_weights(mesh: Any) -> dict[str, Value]:
-    """Which vertex is in which vertex group, and how much."""
-    found = [(i, g.group, g.weight) for i, v in enumerate(mesh.vertices) for g in v.groups]
-    return {
-        "members": array([(i, group) for i, group, _ in found], "<i4").reshape(-1, 2),
-        "weights": array([weight for _, _, weight in found], "<f4"),
-    }
 
 
 def _read_bulk(items: Any, name: str, dtype: str, width: int = 1) -> Array:
