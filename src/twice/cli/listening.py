@@ -5,10 +5,13 @@ Invariant: no token is given as an argument, which other accounts of the machine
 
 from __future__ import annotations
 
+import html
 import signal
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 
 from twice.errors import ExtraMissing, UsageError
@@ -65,6 +68,18 @@ def read_token(path: Path) -> str:
         "Expected one line of printable ASCII without spaces.",
         "Make one: python -c 'import secrets; print(secrets.token_urlsafe())' > token.txt",
     )
+
+
+@contextmanager
+def open_browser(url: str) -> Iterator[bool]:
+    """Show a page whose address has a token in it; False where there is no browser."""
+    with TemporaryDirectory(prefix="twice-view-") as folder:  # that nobody else may read
+        page = Path(folder) / "open.html"
+        address = html.escape(url)
+        page.write_text(
+            f'<!doctype html><meta http-equiv="refresh" content="0; url={address}"><a href="{address}">twice view</a>\n'
+        )
+        yield webbrowser.open(page.as_uri())
 
 
 @contextmanager

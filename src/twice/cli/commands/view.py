@@ -13,14 +13,13 @@ It serves until you interrupt it. Exit code 0 then, 2 for wrong use.
 
 from __future__ import annotations
 
-import webbrowser
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import click
 
-from twice.cli.listening import end_by_signals
+from twice.cli.listening import end_by_signals, open_browser
 from twice.cli.options import RECORD, argument, build_command, option
 from twice.cli.output import print_beside
 from twice.cli.run_options import TrustOptions
@@ -44,8 +43,8 @@ def command(
         ViewServer(runs, port, words) as server,
     ):
         print(server.url, flush=True)
-        if opens and not webbrowser.open(server.url):
-            print_beside("no browser was found: open the address in one of this machine")
-        with end_by_signals():
+        with open_browser(server.url) if opens else nullcontext(True) as is_open, end_by_signals():
+            if not is_open:
+                print_beside("no browser was found: open the address in one of this machine")
             server.serve_forever()
     return 0
