@@ -38,6 +38,7 @@ function toParts(moment, isPair) {
   const printed = Object.entries(moment.printed).map(toPrinted);
   return [
     name,
+    moment.times > 1 && note(`The run went back and came here ${moment.times} times. What follows is of all of them, in their order.`),
     part("Inputs", moment.inputs.map(toInput), omitted.inputs, "more input", ["name", "value"]),
     part("Reads of the world", moment.effects.map(toRead), omitted.effects, "more read", READ),
     moment.effects.some(({ place }) => place === undefined) && note("The exact state comes with the line of each read."),

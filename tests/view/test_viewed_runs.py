@@ -135,3 +135,24 @@ def test_a_number_beyond_a_double_is_a_gap_in_its_plot(tmp_path: Path) -> None:
             told = runs.answer("values", {"run": "0", "path": "count.n"})
 
     assert told["values"] == [1.0, None]
+
+
+def test_a_tick_that_the_run_came_back_to_says_so(tmp_path: Path) -> None:
+    source = """
+        def main(run):
+            count = run.track("count", {"n": 0})
+            vetoes = 0
+            for tick in run.ticks(9):
+                count["n"] += run.input("push", lambda: tick)
+                if tick == 5 and vetoes < 2:
+                    vetoes += 1
+                    run.rollback(3 - vetoes)
+        """
+    with (
+        recorded(tmp_path, source, cadence=Cadence("tick", 1)) as record,
+        closing(ViewedRuns([record.path])) as runs,
+    ):
+        told = [runs.answer("moment", {"run": "0", "tick": str(tick)}) for tick in range(7)]
+
+    assert [each["times"] for each in told] == [1, 2, 3, 3, 3, 3, 1]
+    assert [len(each["inputs"]) for each in told] == [1, 2, 3, 3, 3, 3, 1]

@@ -221,7 +221,8 @@ class ViewedRuns:
             values, dropped = limit_leaves(told["snapshot"]["values"], LEAVES_MAX)
             told["snapshot"]["values"] = values if isinstance(values, dict) else {}
             omitted |= {"values": dropped} if dropped else {}
-        return {**told, "changed": _list_changed(record, tick), "omitted": omitted}
+        times = 1 + sum(back.to <= tick <= back.tick for back in record.rollbacks())
+        return {**told, "times": times, "changed": _list_changed(record, tick), "omitted": omitted}
 
     def _find_moment(self, asked: Mapping[str, str]) -> tuple[RunRecord, int]:
         record = self._find(_read_integer(asked, "run"))
