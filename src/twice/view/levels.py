@@ -16,6 +16,7 @@ from twice.recorder.effects.events import LENIENT, STRICT, read_numbers
 from twice.recorder.effects.ops import MAIN, OPS
 from twice.recorder.record import RecordReader
 from twice.report.timeline import FRAMES
+from twice.view.changes import read_changes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,6 +33,8 @@ _GROUPS: Final = ("points", "journal", "component", "effect", "actor")
 _EXACT_BLOCKS: Final = 64
 _SAMPLED_BLOCKS: Final = 64
 _TRACKS_MAX: Final = 64
+_BLOCKS_BACK: Final = 64
+"""In which a component's digest before a block is looked for; where it lies farther back, a count is not exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,10 @@ def count_events(
 
 
 def _count(
-    rows: npt.NDArray[np.void], begins: _Ticks, bins: Bins, read: Callable[[int], _Found]
+    rows: npt.NDArray[np.void],
+    begins: _Ticks,
+    bins: Bins,
+    read: Callable[[int], tuple[_Found, bool]],
 ) -> tuple[_Tracks, bool]:
     """Count the entries of blocks in bins; whether every one was read.
 
@@ -123,7 +129,7 @@ def _count(
         rows: of the blocks: ``low`` and ``high``, outside of which none of their ticks lies, and ``count`` of entries.
         begins: about the tick at which each begins.
         bins: to count in.
-        read: the block at a position.
+        read: the block at a position; and whether that is all of it.
     """
     import numpy as np
 
@@ -139,8 +145,11 @@ def _count(
         starts = np.maximum.accumulate(np.append(begins, max(bins.end, rows["low"].max() + 1)))
         total = np.diff(np.interp(edges, starts, before))
     tracks: _Tracks = {}
+    are_known = True
     for place, at in enumerate(inside.tolist()):
-        for key, (ticks, of) in read(at).items():
+        found, is_known = read(at)
+        are_known &= is_known
+        for key, (ticks, of) in found.items():
             counts, most = tracks.setdefault(key, (np.zeros(bins.count), np.zeros(bins.count)))
             if is_exact:
                 counts += bins.add(ticks)
@@ -150,11 +159,11 @@ def _count(
                 share = total[here] / max(int(rows["count"][at]), 1)
                 counts[here] = len(ticks) * share
                 most[here] = len(of) * share
-    return tracks, is_exact
+    return tracks, is_exact and are_known
 
 
-def _read_points(reader: RecordReader, first: int, count: int) -> _Found:
-    """Read compare-points by name, and changes by component, of a block."""
+def _read_points(reader: RecordReader, first: int, count: int) -> tuple[_Found, bool]:
+    """Read compare-points by name, and changes by component, of a block; whether these are all."""
     import numpy as np
 
     log, last = reader.points, first + count - 1
@@ -163,19 +172,15 @@ def _read_points(reader: RecordReader, first: int, count: int) -> _Found:
     found: _Found = {}
     for number in np.unique(numbers).tolist():
         found["points", names[number]] = ticks[numbers == number], ticks
-    for name in sorted(log.point(last).digests):
-        digests, has = log.digests(name, max(first - 1, 0), last)
-        kept = digests[has]
-        differs = np.zeros(len(kept), np.bool_)
-        differs[1:] = (kept[1:] != kept[:-1]).any(axis=1)
-        of = log.ticks(max(first - 1, 0), last)[has]
-        is_own = np.arange(max(first - 1, 0), last + 1)[has] >= first
-        found["component", name] = of[differs & is_own], of[is_own]
-    return found
+    changes, is_known = read_changes(log, first, last, _BLOCKS_BACK)
+    found |= {("component", name): changed for name, changed in changes.items()}
+    return found, is_known
 
 
-def _read_frames(reader: RecordReader, number: int, actors: Mapping[int, str]) -> _Found:
-    """Read what the journal has in a block, by kind, by operation and by actor."""
+def _read_frames(
+    reader: RecordReader, number: int, actors: Mapping[int, str]
+) -> tuple[_Found, bool]:
+    """Read all that the journal has in a block, by kind, by operation and by actor."""
     import numpy as np
 
     found: dict[tuple[str, str], list[int]] = {}
@@ -194,7 +199,7 @@ def _read_frames(reader: RecordReader, number: int, actors: Mapping[int, str]) -
             found.setdefault(key, []).append(frame.tick)
     of = np.array(ticks, np.int64)
     counted = {key: np.array(each, np.int64) for key, each in found.items()}
-    return {key: (each, each if key[0] == "effect" else of) for key, each in counted.items()}
+    return {key: (each, each if key[0] == "effect" else of) for key, each in counted.items()}, True
 
 
 def _place_frames(

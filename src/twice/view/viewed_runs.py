@@ -33,6 +33,7 @@ from twice.report.moment import LISTS, moment
 from twice.report.overview import describe_run, identity_rows
 from twice.report.record_pages import list_reads, list_streams
 from twice.report.values import as_json, find_part, limit_leaves, list_numbers, mapping
+from twice.view.changes import find_change, list_changed
 from twice.view.levels import BINS_MAX, count_events
 
 FORMAT: Final = "twice.view/1"
@@ -90,7 +91,7 @@ class ViewedRuns:
         """Answer a question of the page.
 
         Args:
-            question: ``session``, ``timeline``, ``moment``, ``paths``, ``values`` or ``difference``.
+            question: ``session``, ``timeline``, ``moment``, ``change``, ``paths``, ``values`` or ``difference``.
             asked: its parameters, as text.
 
         Raises:
@@ -101,6 +102,7 @@ class ViewedRuns:
             "session": self._tell_session,
             "timeline": self._tell_timeline,
             "moment": self._tell_moment,
+            "change": self._tell_change,
             "paths": self._tell_paths,
             "values": self._tell_values,
             "difference": self._tell_difference,
@@ -197,11 +199,18 @@ class ViewedRuns:
             values, dropped = limit_leaves(told["snapshot"]["values"], LEAVES_MAX)
             told["snapshot"]["values"] = values if isinstance(values, dict) else {}
             omitted |= {"values": dropped} if dropped else {}
-        return {**told, "changed": _list_changed(record, tick), "omitted": omitted}
+        return {**told, **list_changed(record.reader.points, tick), "omitted": omitted}
 
     def _find_moment(self, asked: Mapping[str, str]) -> tuple[RunRecord, int]:
         record = self._find(_read_integer(asked, "run"))
         return record, _read_integer(asked, "tick", None, -1, max(record.ticks - 1, 0))
+
+    def _tell_change(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        record, tick = self._find_moment(asked)
+        name, direction = asked.get("component", ""), _read_integer(asked, "direction", 1, -1, 1)
+        if name not in (known := record.reader.points.components()):
+            raise _refuse("component", name, f"one of {', '.join(known)}")
+        return find_change(record.reader, name, tick, backwards=direction < 0)
 
     def _tell_paths(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
@@ -269,16 +278,6 @@ class ViewedRuns:
 def _measure(path: Path) -> int:
     """Return the bytes of a file; -1 of an object, which does not grow, and of what is gone."""
     return path.stat().st_size if path.exists() else -1
-
-
-def _list_changed(record: RunRecord, tick: int) -> list[str]:
-    """Return the components whose digest changed in a tick."""
-    log, changed = record.reader.points, set[str]()
-    for index in log.indices_of_tick(tick):
-        now = log.point(index).digests
-        before = log.point(index - 1).digests if index else {}
-        changed |= {name for name, digest in now.items() if before.get(name, digest) != digest}
-    return sorted(changed)
 
 
 def _read_integer(
