@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def digest_of(column: str, entry: Entry) -> int:
     return entry[3] >> (column in {"a", "note"}) & 1
 
 
-def write_points(path: Path, entries: list[Entry], cuts: set[int]) -> RecordReader:
+def write_points(path: Path, entries: Sequence[Entry], cuts: set[int]) -> RecordReader:
     """Write compare-points; a cut ends a block."""
     writer = RecordWriter.create(path, {}, force=True)
     for at, entry in enumerate(entries):
@@ -183,7 +184,7 @@ def test_explicit_compares_hide_no_change(tmp_path: Path) -> None:
 
 @pytest.mark.integration  # a real record
 def test_a_tick_in_which_nothing_is_compared_says_so(tmp_path: Path) -> None:
-    with recorded(tmp_path, DECIDING, compare="decision") as record:
+    with recorded(tmp_path, DECIDING, granularity="decision") as record:
         with closing(ViewedRuns([record.path])) as runs:
             told = [runs.answer("moment", {"run": "0", "tick": str(tick)}) for tick in (10, 15)]
 

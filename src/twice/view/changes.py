@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     _Ticks = npt.NDArray[np.int64]
 
 _SEARCHED_POINTS: Final = 1_000_000
+_SEARCHED_BLOCKS: Final = 2_000
 """Of one search; the next one goes on behind them."""
 
 
@@ -91,7 +92,7 @@ def find_change(
         sign * rows[name].astype("int64")
         for name in (("high", "low") if backwards else ("low", "high"))
     )
-    start, best, read = sign * tick, None, 0
+    start, best, read, blocks = sign * tick, None, 0, 0
     for at in nearest.argsort(kind="stable").tolist():
         if farthest[at] <= start:
             continue
@@ -99,7 +100,8 @@ def find_change(
         if best is not None and begin >= best:
             break
         # One tick may have many points: the search goes on until it has a tick behind it.
-        if read >= _SEARCHED_POINTS and begin - 1 > start:
+        is_long = read >= _SEARCHED_POINTS or blocks >= _SEARCHED_BLOCKS
+        if is_long and begin - 1 > start:
             return {"tick": None, "until": sign * (begin - 1), "points": read}
         first, count = int(rows[at]["first"]), int(rows[at]["count"])
         before, _ = _find_before(log, [component], first)
@@ -108,7 +110,7 @@ def find_change(
         changed = changed[changed > start]
         if len(changed) and (best is None or changed.min() < best):
             best = int(changed.min())
-        read += count
+        read, blocks = read + count, blocks + 1
     return {"tick": None if best is None else sign * best, "until": None, "points": read}
 
 
@@ -132,12 +134,14 @@ def _find_before(
     """Return each component's tick and digest at its last point before an index, and whether no other has one."""
     found: dict[str, tuple[int, bytes | None]] = {}
     missing, end, read = set(components), index - 1, 0
-    firsts = log.block_rows()["first"]
     while missing and end >= 0:
         if read == blocks:
             return found, False
         # The point before is the usual case, and costs no block.
-        begin = end if end == index - 1 else int(firsts[firsts.searchsorted(end, "right") - 1])
+        begin = end
+        if end < index - 1:
+            firsts = log.block_rows()["first"]
+            begin = int(firsts[firsts.searchsorted(end, "right") - 1])
         for name in sorted(missing.intersection(log.components(begin, end))):
             ticks, digests = log.states(name, begin, end)
             found[name] = int(ticks[-1]), digests[-1].tobytes()

@@ -16,15 +16,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Final
 
-from twice.diagnosis.log_comparison import (
-    LogDivergence,
-    compare_logs,
-    list_unequal_judged,
-    point_ref,
-)
 from twice.errors import TwiceError, UsageError
 from twice.foundation.version import VERSION
-from twice.recorder.record import first_difference
 from twice.recorder.record_form import describe_ending, describe_parent
 from twice.recorder.record_summary import next_command
 from twice.recorder.runrecord import RunRecord
@@ -35,6 +28,7 @@ from twice.report.record_pages import list_reads, list_streams
 from twice.report.values import as_json, find_part, limit_leaves, list_numbers, mapping
 from twice.view.changes import find_change, list_changed
 from twice.view.levels import BINS_MAX, count_events
+from twice.view.run_difference import compare_runs
 
 FORMAT: Final = "twice.view/1"
 ENTRIES_MAX: Final = 300
@@ -44,8 +38,6 @@ _PATHS_MAX: Final = 500
 _VALUES_MAX: Final = 1000
 _STATE_BYTES_MAX: Final = 64 << 20
 """Of all the states that are decoded for one plot."""
-_COMPARED_WHOLE: Final = 200_000
-"""Compare-points up to which two logs are compared whole, with tolerances; chains alone tell of longer ones."""
 
 
 class ViewedRuns:
@@ -250,29 +242,7 @@ class ViewedRuns:
 
     def _tell_difference(self, asked: Mapping[str, str]) -> dict[str, Any]:
         a, b = (self._find(_read_integer(asked, name)) for name in ("a", "b"))
-        log_a, log_b = a.reader.points, b.reader.points
-        common = min(len(log_a), len(log_b))
-        if common <= _COMPARED_WHOLE:
-            found = compare_logs(a, b)
-        else:
-            first, columns, shorter = first_difference(log_a, log_b), list[str](), None
-            if first == common:
-                shorter = "a" if len(log_a) < len(log_b) else "b"
-            elif first is not None:
-                columns = list_unequal_judged(a, b, first)
-            at = None if first is None else point_ref(b if shorter == "a" else a, first)
-            agreed = point_ref(a, first - 1) if first else None
-            found = LogDivergence(at, agreed, tuple(columns), shorter=shorter)
-        within = f"{found.within} compare-points differ within the tolerance" * bool(found.within)
-        return {
-            "equal": found.at is None,
-            "tick": found.at and found.at.tick,
-            "name": found.at and found.at.name,
-            "columns": list(found.columns),
-            "last_agreement": found.last_agreement and found.last_agreement.to_json(),
-            "shorter": found.shorter,
-            "within": within,
-        }
+        return compare_runs(a, b)
 
 
 def _measure(path: Path) -> int:
