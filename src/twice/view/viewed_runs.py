@@ -39,6 +39,11 @@ _VALUES_MAX: Final = 1000
 _STATE_BYTES_MAX: Final = 64 << 20
 """Of all the states that are decoded for one plot."""
 
+_UNCLOSED: Final = (
+    "The record does not say whether its program still runs. If it does, read the record anew. If it was killed, the "
+    "command below closes the record."
+)
+
 
 class ViewedRuns:
     """Open records, each by its number on the page; a context manager that closes them.
@@ -65,8 +70,9 @@ class ViewedRuns:
     def add(self, path: Path) -> dict[str, Any]:
         """Open one more record, and return what is said of it."""
         with self._lock:
+            size = _measure(path)  # before it is read: a run can end meanwhile
             self._records.append(RunRecord.open(path))
-            self._sizes.append(_measure(path))
+            self._sizes.append(size)
             return self._describe(len(self._records) - 1)
 
     def close(self) -> None:
@@ -127,13 +133,16 @@ class ViewedRuns:
         record = self._records[run]
         told, ending = describe_run(record), mapping(record.ending)
         exception, caveats = mapping(ending.get("exception")), ending.get("caveats")
-        tear, ended = record.reader.tear, describe_ending(record.ending)
+        tear = record.reader.tear
+        ended = describe_ending(record.ending) if record.ending else "no ending"
+        caveats = list(caveats) if isinstance(caveats, list) else []
         rows = list[dict[str, str]]()
         for name, text in identity_rows(record, told):
             rows.append({"name": name or rows[-1]["name"], "text": text})
         state, mood = "complete", "good" if ended == "completed" else "unsure"
         if tear is not None:
-            state, mood = ("damaged", "bad") if tear.damaged else ("torn", "unsure")
+            state, mood = ("damaged", "bad") if tear.damaged else ("not closed", "unsure")
+            caveats += [_UNCLOSED] * (not tear.damaged)
         return {
             "run": run,
             "name": record.path.name,
@@ -145,7 +154,7 @@ class ViewedRuns:
             "exception": f"{exception.get('type')}: {exception.get('message')}"
             if exception
             else "",
-            "caveats": caveats if isinstance(caveats, list) else [],
+            "caveats": caveats,
             "identity": rows,
             "streams": [
                 {"name": name, "kind": kind, "draws": draws}
