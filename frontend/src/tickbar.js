@@ -12,8 +12,11 @@ export async function stepToChange(direction) {
   announce(`Looking for a change of ${component}.`);
   try {
     const found = await findChange(run, component, tick, direction);
-    if (found !== null) return view.goTo(found);
-    announce(`${component} does not change ${direction > 0 ? "after" : "before"} ${nameTick(tick)}.`);
+    if (view.run !== run || view.component !== component || view.tick !== tick) return; // somebody went on
+    if (found.tick !== null) return view.goTo(found.tick);
+    const nothing = `${component} does not change ${direction > 0 ? "after" : "before"} ${nameTick(tick)}`;
+    const far = `, as far as ${nameTick(found.until)}: ${commas(found.points)} compare-points were read. Ask again to go on`;
+    announce(`${nothing}${found.until === null ? "" : far}.`);
   } catch (error) {
     announce(problem(error).textContent);
   }

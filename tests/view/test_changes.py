@@ -178,6 +178,7 @@ def test_explicit_compares_hide_no_change(tmp_path: Path) -> None:
         assert "note" not in tracks
         assert ask("change", tick=0, component="c", direction=1)["tick"] == 10
         assert ask("change", tick=10, component="c", direction=-1)["tick"] == 0
+        assert ask("change", tick=500, component="c", direction=-1)["tick"] == 20
         with pytest.raises(UsageError, match="component"):
             ask("change", tick=0, component="note")
 

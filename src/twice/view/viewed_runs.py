@@ -35,6 +35,8 @@ ENTRIES_MAX: Final = 300
 LEAVES_MAX: Final = 5000
 ELEMENTS_MAX: Final = 1000
 _PATHS_MAX: Final = 500
+_NAMED_MAX: Final = 20
+_TICK_MAX: Final = 1 << 53
 _VALUES_MAX: Final = 1000
 _STATE_BYTES_MAX: Final = 64 << 20
 """Of all the states that are decoded for one plot."""
@@ -207,10 +209,12 @@ class ViewedRuns:
         return record, _read_integer(asked, "tick", None, -1, max(record.ticks - 1, 0))
 
     def _tell_change(self, asked: Mapping[str, str]) -> dict[str, Any]:
-        record, tick = self._find_moment(asked)
-        name, direction = asked.get("component", ""), _read_integer(asked, "direction", 1, -1, 1)
+        record, name = self._find(_read_integer(asked, "run")), asked.get("component", "")
+        # Beside a longer run, the tick can lie behind the end of this one.
+        tick = _read_integer(asked, "tick", None, -1, _TICK_MAX)
+        direction = _read_integer(asked, "direction", 1, -1, 1)
         if name not in (known := record.reader.points.components()):
-            raise _refuse("component", name, f"one of {', '.join(known)}")
+            raise _refuse("component", name, f"one of {', '.join(known[:_NAMED_MAX])}")
         return find_change(record.reader, name, tick, backwards=direction < 0)
 
     def _tell_paths(self, asked: Mapping[str, str]) -> dict[str, Any]:
