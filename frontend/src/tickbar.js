@@ -15,8 +15,9 @@ export async function stepToChange(direction) {
     if (view.run !== run || view.component !== component || view.tick !== tick) return; // somebody went on
     if (found.tick !== null) return view.goTo(found.tick);
     const nothing = `${component} does not change ${direction > 0 ? "after" : "before"} ${nameTick(tick)}`;
-    const far = `, as far as ${nameTick(found.until)}: ${commas(found.points)} compare-points were read. Ask again to go on`;
-    announce(`${nothing}${found.until === null ? "" : far}.`);
+    if (found.until === null) return announce(`${nothing}.`);
+    const read = `${commas(found.points)} compare-points were read`;
+    announce(`${nothing} as far as ${nameTick(found.until)}: ${read}. Ask again to go on.`);
   } catch (error) {
     announce(problem(error).textContent);
   }
