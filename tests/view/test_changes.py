@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from programs import recorded
 from twice.errors import UsageError
 from twice.recorder.record import RecordReader, RecordWriter
-from twice.view import changes
+from twice.view import changes, levels
 from twice.view.changes import find_change, list_changed
 from twice.view.levels import count_events
 from twice.view.viewed_runs import ViewedRuns
@@ -112,7 +112,10 @@ def search(reader: RecordReader, name: str, tick: int, *, backwards: bool) -> in
     return found["tick"]
 
 
-def test_a_rare_change_is_found_where_counts_are_sampled(tmp_path: Path) -> None:
+def test_a_rare_change_is_found_where_counts_are_sampled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(levels, "_MERGED_BLOCKS", 1)
     entries = [("tick", ("a", "b"), tick, 2 * (tick >= 7_001) + tick % 2) for tick in range(9_000)]
     with write_points(tmp_path / "a.twice", entries, set(range(0, 9_000, 100))) as reader:
         assert not count_events(reader, 0, 8_999, 40)["exact"]

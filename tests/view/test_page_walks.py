@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from shown_programs import KINDS, PARTING, ShownKind
 
 from programs import recorded
+from twice.view import levels
 
 pytestmark = [
     pytest.mark.heavy,
@@ -145,7 +146,10 @@ def test_the_lines_of_reads_come_with_the_exact_state(page: Page, tmp_path: Path
         assert page.locator(".problem").count() == 0
 
 
-def test_steps_go_to_changes_that_counts_do_not_show(page: Page, tmp_path: Path) -> None:
+def test_steps_go_to_changes_that_counts_do_not_show(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(levels, "_MERGED_BLOCKS", 1)
     source = """
         def main(run):
             c, d = run.track("c", {"n": 0}), run.track("d", {"n": 0})

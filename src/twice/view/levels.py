@@ -8,7 +8,7 @@ Invariant: what is said to be exact was counted, every entry of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,6 +32,9 @@ BINS_MAX: Final = 2000
 _GROUPS: Final = ("points", "journal", "component", "effect", "actor")
 _EXACT_BLOCKS: Final = 64
 _SAMPLED_BLOCKS: Final = 64
+_MERGED_BLOCKS: Final = 8
+_MERGED_ENTRIES: Final = 1024
+"""Blocks that are counted as one, and how many entries they have, about."""
 _TRACKS_MAX: Final = 64
 _BLOCKS_BACK: Final = 64
 """In which a component's digest before a block is looked for; where it lies farther back, a count is not exact."""
@@ -81,19 +84,24 @@ def count_events(
         ``from``, ``to``, ``bins``, ``width`` (ticks in each), ``exact``, and ``tracks``: ``group``, ``name``,
         ``counts`` and ``most``, which a count could be, for each bin. ``omitted`` counts tracks that are left out.
     """
+    import numpy as np
+
     width = max(1, -(-(last - first + 1) // bins))
     parts = Bins(first, width, max(1, -(-(last - first + 1) // width)))
     rows = reader.points.block_rows()
+    merged, _ = _merge(rows)
     points, is_exact = _count(
-        rows,
-        rows["low"],
+        merged,
+        merged["low"],
         parts,
-        lambda at: _read_points(reader, int(rows[at]["first"]), int(rows[at]["count"])),
+        lambda at: _read_points(reader, int(merged[at]["first"]), int(merged[at]["count"])),
     )
     numbers, frame_rows = reader.frame_rows()
     placed, begins = _place_frames(rows, frame_rows)
+    placed, starts = _merge(placed)
+    groups = np.split(numbers, starts[1:])
     frames, are_exact = _count(
-        placed, begins, parts, lambda at: _read_frames(reader, int(numbers[at]), actors)
+        placed, begins[starts], parts, lambda at: _read_frames(reader, groups[at].tolist(), actors)
     )
     tracks = sorted(
         {**points, **frames}.items(), key=lambda each: (_GROUPS.index(each[0][0]), each[0][1])
@@ -115,6 +123,19 @@ def count_events(
         ],
         "omitted": max(0, len(tracks) - _TRACKS_MAX),
     }
+
+
+def _merge(rows: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.void], npt.NDArray[np.intp]]:
+    """Merge rows of short blocks, which a slow run has, into those of longer ones; and return where each begins."""
+    import numpy as np
+
+    before = rows["count"].cumsum() - rows["count"]
+    group = np.stack((before // _MERGED_ENTRIES, np.arange(len(rows)) // _MERGED_BLOCKS))
+    starts = np.append(True, (group[:, 1:] != group[:, :-1]).any(axis=0))[: len(rows)].nonzero()[0]
+    merged = rows[starts]
+    for name, join in (("count", np.add), ("low", np.minimum), ("high", np.maximum)):
+        merged[name] = join.reduceat(rows[name], starts) if len(starts) else merged[name]
+    return merged, starts
 
 
 def _count(
@@ -178,14 +199,14 @@ def _read_points(reader: RecordReader, first: int, count: int) -> tuple[_Found, 
 
 
 def _read_frames(
-    reader: RecordReader, number: int, actors: Mapping[int, str]
+    reader: RecordReader, numbers: Sequence[int], actors: Mapping[int, str]
 ) -> tuple[_Found, bool]:
-    """Read all that the journal has in a block, by kind, by operation and by actor."""
+    """Read all that the journal has in some blocks, by kind, by operation and by actor."""
     import numpy as np
 
     found: dict[tuple[str, str], list[int]] = {}
     ticks = list[int]()
-    for frame in reader.read_block(number)[1]:
+    for frame in (each for number in numbers for each in reader.read_block(number)[1]):
         ticks.append(frame.tick)
         if frame.kind not in FRAMES:
             continue
