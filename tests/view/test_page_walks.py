@@ -168,6 +168,7 @@ def test_steps_go_to_changes_that_counts_do_not_show(
         expect(page.locator("#status")).to_contain_text("tick 7: c, d changed")
         page.keyboard.press("p")
         expect(page.locator("#status")).to_contain_text("c does not change before tick 7.")
+        assert page.locator(".problem").count() == 0
 
 
 def test_a_count_of_more_than_the_visible_ticks_says_so(page: Page, tmp_path: Path) -> None:
@@ -186,6 +187,7 @@ def test_a_count_of_more_than_the_visible_ticks_says_so(page: Page, tmp_path: Pa
             page.goto("about:blank")
             open_page(page, f"{url}#run=0&tick=0{place}")
             expect(page.get_by_role("button", name=re.compile("^d "))).to_contain_text(f"d {count}")
+            assert page.locator(".problem").count() == 0
 
 
 def test_what_differs_beside_equal_points_is_shown(page: Page, tmp_path: Path) -> None:
@@ -209,6 +211,7 @@ def test_what_differs_beside_equal_points_is_shown(page: Page, tmp_path: Path) -
         page.get_by_role("button", name="diagnose: executes both programs").click()
         found = part.get_by_role("group", name="different results")
         expect(found).to_contain_text("returned value", timeout=EXECUTES_MS)
+        assert page.locator(".problem").count() == 0
 
 
 def tab_to(page: Page, name: str) -> None:

@@ -16,7 +16,7 @@ from twice.recorder.effects.events import LENIENT, STRICT, read_numbers
 from twice.recorder.effects.ops import MAIN, OPS
 from twice.recorder.record import RecordReader
 from twice.report.timeline import FRAMES
-from twice.view.changes import read_changes
+from twice.view.component_changes import read_changes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -26,7 +26,7 @@ from twice.report.moment import LISTS, moment
 from twice.report.overview import describe_run, identity_rows
 from twice.report.record_pages import list_reads, list_streams
 from twice.report.values import as_json, find_part, limit_leaves, list_numbers, mapping
-from twice.view.changes import find_change, list_changed
+from twice.view.component_changes import find_change, list_changed
 from twice.view.levels import BINS_MAX, count_events
 from twice.view.run_difference import compare_runs
 

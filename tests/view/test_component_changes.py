@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from programs import recorded
 from twice.errors import UsageError
 from twice.recorder.record import RecordReader, RecordWriter
-from twice.view import changes, levels
-from twice.view.changes import find_change, list_changed
+from twice.view import component_changes, levels
+from twice.view.component_changes import find_change, list_changed
 from twice.view.levels import count_events
 from twice.view.viewed_runs import ViewedRuns
 
@@ -81,7 +81,7 @@ def test_changes_are_those_of_a_walk_from_point_to_point(
     changed, last = walk(entries), max(entry[2] for entry in entries)
     path = tmp_path_factory.getbasetemp() / "a.twice"
     with write_points(path, entries, cuts) as reader, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(changes, "_SEARCHED_POINTS", searched)
+        patch.setattr(component_changes, "_SEARCHED_POINTS", searched)
         told = count_events(reader, 0, last, last + 1)
         assert told["exact"]
         counted = {
@@ -128,7 +128,7 @@ def test_a_rare_change_is_found_where_counts_are_sampled(
 def test_a_search_that_is_long_says_how_far_it_came(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changes, "_SEARCHED_POINTS", 1000)
+    monkeypatch.setattr(component_changes, "_SEARCHED_POINTS", 1000)
     entries = [("tick", ("a", "b"), tick, 0) for tick in range(3_000)]
     with write_points(tmp_path / "a.twice", entries, set(range(99, 3_000, 100))) as reader:
         after = find_change(reader, "a", 49, backwards=False)
