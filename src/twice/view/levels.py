@@ -33,7 +33,7 @@ _GROUPS: Final = ("points", "journal", "component", "effect", "actor")
 _EXACT_BLOCKS: Final = 64
 _SAMPLED_BLOCKS: Final = 64
 _MERGED_BLOCKS: Final = 8
-_MERGED_ENTRIES: Final = 1024
+_MERGED_ENTRIES: Final = 256
 """Blocks that are counted as one, and how many entries they have, about."""
 _TRACKS_MAX: Final = 64
 _BLOCKS_BACK: Final = 64

@@ -134,13 +134,15 @@ def _tell_unjudged(
         return
     yield f"Not compared, by the class of these runs: {', '.join(columns)}."
     logs = (a.reader.points, b.reader.points)
-    for name in columns if common else ():
+    for name in columns[:_ROWS_MAX] if common else ():
         (one, has_one), (two, has_two) = (log.digests(name, 0, common - 1) for log in logs)
         differs = (one != two).any(axis=1) | (has_one != has_two)
         if differs.any():
             tick = logs[0].point(int(differs.argmax())).tick
             where = "in the construction" if tick < 0 else f"at tick {tick:,}"
             yield f"The digests of {name} differ, first {where}."
+    if common and len(columns) > _ROWS_MAX:
+        yield f"The digests of the {len(columns) - _ROWS_MAX:,} last of these were not looked at."
 
 
 def _tell_samples(a: RunRecord, b: RunRecord) -> Iterator[str]:
