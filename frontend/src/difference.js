@@ -41,31 +41,32 @@ class Difference extends Part {
   }
 }
 
-function toAnswer({ error, equal, tick, name, columns = [], last_agreement: agreement, shorter, within }) {
+function toAnswer({ error, sentence, tick, name, columns = [], last_agreement: agreement, shorter, notes, others }) {
   if (error) return problem(error);
-  if (equal) return h("p", {}, "The two runs are equal at every compare-point.", within && ` ${within}`);
   const [a, b] = view.shown.map((number) => view.runs[number].name);
   const jump = (label, to) => button(label, () => view.goTo(to));
   const where = [name !== "tick" && ` (${name})`, columns.length > 0 && ` in ${columns.join(", ")}`, "."];
   return [
-    tick === null
-      ? h("p", {}, "The runs differ, and no compare-point says where.")
-      : h("p", {}, h("b", {}, `They part at ${nameTick(tick)}`), where),
+    h("p", {}, sentence || [h("b", {}, `They part at ${nameTick(tick)}`), where]),
     agreement && note(`last agreement: ${nameTick(agreement.tick)}`, agreement.name !== "tick" && ` (${agreement.name})`),
     shorter && note(`${shorter === "a" ? a : b} is the shorter run.`),
-    within && note(within),
+    notes.map((each) => note(each)),
+    others.length > 0 && table("They also differ in", ["what", a, b], others.map(toField)),
     tick !== null && h("p", { class: "bar" },
       jump("go to the difference", tick),
       jump(`${BACK} ticks before it`, tick - BACK)),
   ];
 }
 
-function toVerdict({ result, inputs, channels, lines: operations, fields, caveats, next }, names) {
+function toVerdict({ result, inputs, channels, lines: operations, fields, outcome, notes, caveats, next }, names) {
+  const compare = (title, key, rows) => rows.length > 0 && table(title, [key, ...names], rows.map(toField));
   return [
     h("h3", {}, `${result}${channels.length ? `: ${channels.join(", ")}` : ""}`),
-    inputs.length > 0 && table("different inputs", ["input", ...names], inputs.map(toField)),
+    notes.map((text) => h("p", {}, cut(text))),
+    compare("different inputs", "input", inputs),
     operations.map((each) => toOperation(each, names)),
-    fields.length > 0 && table("differing fields", ["field", ...names], fields.map(toField)),
+    compare("differing fields", "field", fields),
+    compare("different results", "result", outcome),
     caveats.map((text) => h("p", { class: "warning" }, text)),
     nextCommands(next),
   ];

@@ -54,12 +54,16 @@ class Lanes extends Part {
   count() {
     if (!this.#data) return;
     const [first, end] = view.window;
+    const isVisible = (_, bin) => this.#edge(bin) < end && this.#edge(bin + 1) > first;
+    // A bin that reaches over the visible ticks counts events of others too.
+    const reachesOver = (bin) => this.#edge(bin) < Math.floor(first) || this.#edge(bin + 1) > Math.ceil(end);
     this.#names.forEach((element, lane) => {
       const { name, counts, most } = this.#tracks[lane];
-      const isVisible = (_, bin) => this.#edge(bin) < end && this.#edge(bin + 1) > first;
+      const of = this.isShare ? most : counts;
       const sum = (each) => each.filter(isVisible).reduce((total, count) => total + count, 0);
+      const isAbout = !this.#data.exact || of.some((count, bin) => count > 0 && isVisible(count, bin) && reachesOver(bin));
       const share = commas(sum(counts)) + (this.isShare ? `/${commas(sum(most))}` : "");
-      fill(element, h("span", { class: "name" }, name), " ", h("span", { class: "soft" }, share));
+      fill(element, h("span", { class: "name" }, name), " ", h("span", { class: "soft" }, isAbout && "about ", share));
       element.title = element.textContent;
     });
   }
@@ -135,7 +139,7 @@ class Lanes extends Part {
     const [start, last] = [this.#edge(bin), this.#edge(bin + 1) - 1];
     const where = last <= start ? nameTick(tick) : `ticks ${commas(start)} to ${commas(last)}`;
     const of = this.isShare ? ` of ${commas(track.most[bin])}` : "";
-    fill(this.readout, `${where}, ${track.name}: ${commas(count)}${of}`);
+    fill(this.readout, `${where}, ${track.name}: ${this.#data.exact ? "" : "about "}${commas(count)}${of}`);
   }
 
   #markChosen() {

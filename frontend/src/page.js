@@ -80,9 +80,11 @@ class Timelines extends Part {
 }
 
 function describe(moments) {
-  const [{ tick, error, changed = [] } = {}] = moments;
-  if (error) return error.happened;
-  const what = changed.length ? `${changed.join(", ")} changed` : "no component changed";
+  const [{ tick, error, end, changed = [], since = {}, compared } = {}] = moments;
+  if (error || end) return end ?? error.happened;
+  const name = (each) => (since[each] < tick - 1 ? `${each} (since ${nameTick(since[each])})` : each);
+  const none = compared ? "no component changed" : "no component was compared";
+  const what = changed.length ? `${changed.map(name).join(", ")} changed` : none;
   return tick === undefined ? "" : `${nameTick(tick)}: ${what}`;
 }
 

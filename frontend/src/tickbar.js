@@ -12,8 +12,12 @@ export async function stepToChange(direction) {
   announce(`Looking for a change of ${component}.`);
   try {
     const found = await findChange(run, component, tick, direction);
-    if (found !== null) return view.goTo(found);
-    announce(`${component} does not change ${direction > 0 ? "after" : "before"} ${nameTick(tick)}.`);
+    if (view.run !== run || view.component !== component || view.tick !== tick) return; // somebody went on
+    if (found.tick !== null) return view.goTo(found.tick);
+    const nothing = `${component} does not change ${direction > 0 ? "after" : "before"} ${nameTick(tick)}`;
+    if (found.until === null) return announce(`${nothing}.`);
+    const read = `${commas(found.points)} compare-points were read`;
+    announce(`${nothing} as far as ${nameTick(found.until)}: ${read}. Ask again to go on.`);
   } catch (error) {
     announce(problem(error).textContent);
   }

@@ -15,6 +15,7 @@ from twice.foundation.encoding import encode
 from twice.recorder.record import RecordReader, RecordWriter
 from twice.recorder.record_form import INPUT, OUTPUT
 from twice.recorder.snapshots import STREAMS, Captured, Cursors, store
+from twice.view import levels
 from twice.view.levels import count_events
 
 Entry = tuple[str, int, int]
@@ -91,7 +92,11 @@ def test_a_narrow_range_is_counted_exactly(
         assert all(n <= most for n, most in zip(each["counts"], each["most"], strict=True))
 
 
-def test_a_wide_range_is_sampled_and_near_the_truth(tmp_path: Path) -> None:
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_wide_range_is_sampled_and_near_the_truth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
+) -> None:
+    monkeypatch.setattr(levels, "_MERGED_BLOCKS", blocks)
     entries = list[Entry]()
     for tick in range(10_000):
         # In the second half the component changes at every tick, and before at every fourth.
@@ -153,3 +158,16 @@ def test_of_many_snapshots_some_are_compared(tmp_path: Path) -> None:
 
     assert [each["tracks"][0]["counts"] for each in (whole, half)] == [[299], [149]]
     assert (whole["exact"], half["exact"]) == (False, True)
+
+
+def test_the_short_blocks_of_a_slow_run_are_counted_exactly(tmp_path: Path) -> None:
+    entries = [
+        each for tick in range(200) for each in [(INPUT, tick, 0), ("tick", tick, tick // 50 % 2)]
+    ]
+    with write_log(tmp_path / "a.twice", entries, set(range(400))) as reader:
+        told = count_events(reader, 0, 199, 200)
+
+    counted = {each["name"]: each["counts"] for each in told["tracks"]}
+    assert told["exact"]
+    assert (sum(counted["inputs"]), sum(counted["tick"])) == (200, 200)
+    assert [tick for tick, count in enumerate(counted["part"]) if count] == [50, 100, 150]

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from shown_programs import KINDS, PARTING, SWARM, ShownKind, record_programs
 
 from programs import recorded
+from twice.view import levels
 
 pytestmark = [
     pytest.mark.heavy,
@@ -142,6 +143,74 @@ def test_the_lines_of_reads_come_with_the_exact_state(page: Page, tmp_path: Path
         expect(journal).to_contain_text("program.py:5 in look", timeout=EXECUTES_MS)
         journal.locator("summary", has_text="program.py:5").click()
         expect(journal.locator(".lit")).to_contain_text("# <b>the clock</b>")
+        assert page.locator(".problem").count() == 0
+
+
+def test_steps_go_to_changes_that_counts_do_not_show(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(levels, "_MERGED_BLOCKS", 1)
+    source = """
+        def main(run):
+            c, d = run.track("c", {"n": 0}), run.track("d", {"n": 0})
+            for tick in run.ticks(300):
+                c["n"] += tick in (7, 200)
+                d["n"] += 1
+                run.compare("note", tick)
+                run.flush()
+    """
+    with recorded(tmp_path, source) as record, served([record.path]) as url:
+        open_page(page, f"{url}#run=0&tick=0&component=c")
+        expect(page.locator("twice-timeline")).to_contain_text("sampled")
+        for key, tick in (("n", 7), ("n", 200), ("p", 7)):
+            page.keyboard.press(key)
+            expect_tick(page, tick)
+        expect(page.locator("#status")).to_contain_text("tick 7: c, d changed")
+        page.keyboard.press("p")
+        expect(page.locator("#status")).to_contain_text("c does not change before tick 7.")
+        assert page.locator(".problem").count() == 0
+
+
+def test_a_count_of_more_than_the_visible_ticks_says_so(page: Page, tmp_path: Path) -> None:
+    source = """
+        def main(run):
+            d = run.track("d", {"n": 0})
+            for _ in run.ticks(3000):
+                d["n"] += 1
+    """
+    with recorded(tmp_path, source) as record, served([record.path]) as url:
+        for place, count in (
+            ("", "3,000/3,002"),
+            ("&from=13&to=712", "about"),
+            ("&from=13&to=112", "100/100"),
+        ):
+            page.goto("about:blank")
+            open_page(page, f"{url}#run=0&tick=0{place}")
+            expect(page.get_by_role("button", name=re.compile("^d "))).to_contain_text(f"d {count}")
+            assert page.locator(".problem").count() == 0
+
+
+def test_what_differs_beside_equal_points_is_shown(page: Page, tmp_path: Path) -> None:
+    source = """
+        def main(run):
+            c = run.track("c", {"n": 0})
+            for _ in run.ticks(3):
+                c["n"] += 1
+            return run.config["v"]
+    """
+    paths = []
+    for v in (0, 7):
+        with recorded(tmp_path, source, out=tmp_path / f"{v}.twice", config={"v": v}) as record:
+            paths.append(record.path)
+    with served(paths) as url:
+        open_page(page, url)
+        part = page.locator("twice-difference")
+        expect(part).to_contain_text("No difference at 5 compare-points, in the digests of c,")
+        beside = part.get_by_role("group", name="They also differ in")
+        expect(beside).to_contain_text("returned value")
+        page.get_by_role("button", name="diagnose: executes both programs").click()
+        found = part.get_by_role("group", name="different results")
+        expect(found).to_contain_text("returned value", timeout=EXECUTES_MS)
         assert page.locator(".problem").count() == 0
 
 

@@ -167,7 +167,7 @@ def test_a_branch_is_a_run_beside_its_parent(page: Page) -> None:
 
     assert Path(made["path"]).name.endswith("-branch-1.twice")
     told = page.read(f"/api/difference?a=0&b={made['run']}")
-    assert (told["equal"], told["tick"]) == (False, 2)
+    assert (told["sentence"], told["tick"]) == ("", 2)
     assert "place" in told["columns"]
     found = page.read("/api/diagnose", {"a": 0, "b": made["run"]})
     (line,) = found["lines"]

@@ -13,6 +13,7 @@ import pytest
 from programs import recorded
 from twice.errors import TwiceError, UsageError
 from twice.recorder.cadence import Cadence
+from twice.recorder.runrecord import RunRecord
 from twice.view.executions import Executions
 from twice.view.server import ViewServer
 from twice.view.viewed_runs import ViewedRuns
@@ -54,7 +55,10 @@ def test_a_torn_record_shows_what_it_holds(torn: tuple[Path, ViewedRuns]) -> Non
     _, runs = torn
     run = tell(runs)
 
-    assert (run["state"], run["mood"], run["can_branch"]) == ("torn", "unsure", False)
+    assert (run["state"], run["mood"], run["can_branch"]) == ("not closed", "unsure", False)
+    # A program that still writes its record leaves it just so.
+    assert (run["ending"], len(run["caveats"])) == ("no ending", 1)
+    assert "still runs" in run["caveats"][0]
     assert 0 < run["ticks"] < 3000
     assert "migrate" in run["next"]
     told = runs.answer("moment", {"run": "0", "tick": str(run["ticks"] - 1)})
@@ -71,6 +75,24 @@ def test_a_record_that_grows_is_opened_anew(torn: tuple[Path, ViewedRuns], conte
 
     assert before["ticks"] < run["ticks"] == 3000
     assert (run["state"], run["mood"]) == ("complete", "good")
+
+
+def test_a_record_that_ends_while_it_is_opened_is_opened_anew(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.twice"
+    path.write_bytes(content[: len(content) * 2 // 3])
+    read = RunRecord.open
+
+    def open_and_end(opened: Path) -> RunRecord:
+        record = read(opened)
+        with path.open("ab") as file:
+            file.write(content[path.stat().st_size :])
+        return record
+
+    monkeypatch.setattr(RunRecord, "open", open_and_end)
+    with closing(ViewedRuns([path])) as runs:
+        assert tell(runs)["state"] == "complete"
 
 
 def test_without_its_program_a_run_is_shown_and_not_executed(

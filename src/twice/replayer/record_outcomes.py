@@ -55,15 +55,7 @@ class OutcomeDifference:
 
 def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference], list[str]]:
     """Return how the outcomes of two runs differ, and the parts that could not be compared."""
-    parts = [list_ending_parts(each.ending or {}, each.program_folders()) for each in (a, b)]
-    found = []
-    if parts[0] != parts[1]:
-        found.append(OutcomeDifference("ending", *map(join_ending_parts, parts)))
-    results = [(each.ending or {}).get(RESULTS) for each in (a, b)]
-    if results[0] is not None and results[1] is not None:  # a record of an earlier version has none
-        sampled = a.setup.predicate.sampled_summary
-        for name, *texts in list_result_differences(results[0], results[1], sampled=sampled):
-            found.append(OutcomeDifference(name_outcome(name), *texts))
+    found = compare_endings(a, b)
     if "none" in {a.setup.files, b.setup.files}:
         return found, ["files that were written are not compared (--files none)"]
     one, other = _find_changed(a), _find_changed(b)
@@ -82,6 +74,20 @@ def compare_outcomes(a: RunRecord, b: RunRecord) -> tuple[list[OutcomeDifference
     if len(left) > _LISTED_MAX:
         caveats.append(pluralize(len(left) - _LISTED_MAX, "more file differs", "more files differ"))
     return found, caveats
+
+
+def compare_endings(a: RunRecord, b: RunRecord) -> list[OutcomeDifference]:
+    """Return how two complete records of one program differ in their ends, returned values and summaries."""
+    parts = [list_ending_parts(each.ending or {}, each.program_folders()) for each in (a, b)]
+    found = []
+    if parts[0] != parts[1]:
+        found.append(OutcomeDifference("ending", *map(join_ending_parts, parts)))
+    results = [(each.ending or {}).get(RESULTS) for each in (a, b)]
+    if results[0] is not None and results[1] is not None:  # a record of an earlier version has none
+        sampled = a.setup.predicate.sampled_summary
+        for name, *texts in list_result_differences(results[0], results[1], sampled=sampled):
+            found.append(OutcomeDifference(name_outcome(name), *texts))
+    return found
 
 
 def name_outcome(name: str) -> str:

@@ -33,6 +33,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_session import ReplaySession
 from twice.report.record_pages import excerpt
 from twice.report.values import as_json, limit_leaves
+from twice.view.run_difference import tell_results
 from twice.view.viewed_runs import ELEMENTS_MAX, ENTRIES_MAX, LEAVES_MAX
 from twice.worker.channel import revive_error
 
@@ -98,6 +99,7 @@ class Executions(Closing):
             "fields": [
                 {name: each.get(name) for name in ("path", "a", "b")} for each in told["fields"]
             ],
+            **tell_results(told),
             "caveats": told.get("caveats", []),
             "next": [each["command"] for each in told.get("next", ())],
         }

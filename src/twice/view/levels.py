@@ -9,7 +9,7 @@ Invariant: what is said to be exact was counted, every entry of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +23,7 @@ from twice.recorder.record_form import reading
 from twice.recorder.snapshots import STREAMS, read_envelope
 from twice.report.timeline import FRAMES
 from twice.report.values import mapping
+from twice.view.component_changes import read_changes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +40,12 @@ _GROUPS: Final = ("points", "journal", "component", "stream", "effect", "actor")
 _EXACT_BLOCKS: Final = 64
 _SAMPLED_BLOCKS: Final = 64
 _SNAPSHOTS_MAX: Final = 256
+_MERGED_BLOCKS: Final = 8
+_MERGED_ENTRIES: Final = 256
+"""Blocks that are counted as one, and how many entries they have, about."""
 _TRACKS_MAX: Final = 64
+_BLOCKS_BACK: Final = 64
+"""In which a component's digest before a block is looked for; where it lies farther back, a count is not exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +93,24 @@ def count_events(
         ``counts`` and ``most``, which a count could be, for each bin. ``omitted`` counts tracks that are left out. The
         counts of a stream are of the ticks between two snapshots that differ in it.
     """
+    import numpy as np
+
     width = max(1, -(-(last - first + 1) // bins))
     parts = Bins(first, width, max(1, -(-(last - first + 1) // width)))
     rows = reader.points.block_rows()
+    merged, _ = _merge(rows)
     points, is_exact = _count(
-        rows,
-        rows["low"],
+        merged,
+        merged["low"],
         parts,
-        lambda at: _read_points(reader, int(rows[at]["first"]), int(rows[at]["count"])),
+        lambda at: _read_points(reader, int(merged[at]["first"]), int(merged[at]["count"])),
     )
     numbers, frame_rows = reader.frame_rows()
     placed, begins = _place_frames(rows, frame_rows)
+    placed, starts = _merge(placed)
+    groups = np.split(numbers, starts[1:])
     frames, are_exact = _count(
-        placed, begins, parts, lambda at: _read_frames(reader, int(numbers[at]), actors)
+        placed, begins[starts], parts, lambda at: _read_frames(reader, groups[at].tolist(), actors)
     )
     streams, are_all = _count_moves(reader, parts)
     tracks = sorted(
@@ -125,8 +136,24 @@ def count_events(
     }
 
 
+def _merge(rows: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.void], npt.NDArray[np.intp]]:
+    """Merge rows of short blocks, which a slow run has, into those of longer ones; and return where each begins."""
+    import numpy as np
+
+    before = rows["count"].cumsum() - rows["count"]
+    group = np.stack((before // _MERGED_ENTRIES, np.arange(len(rows)) // _MERGED_BLOCKS))
+    starts = np.append(True, (group[:, 1:] != group[:, :-1]).any(axis=0))[: len(rows)].nonzero()[0]
+    merged = rows[starts]
+    for name, join in (("count", np.add), ("low", np.minimum), ("high", np.maximum)):
+        merged[name] = join.reduceat(rows[name], starts) if len(starts) else merged[name]
+    return merged, starts
+
+
 def _count(
-    rows: npt.NDArray[np.void], begins: _Ticks, bins: Bins, read: Callable[[int], _Found]
+    rows: npt.NDArray[np.void],
+    begins: _Ticks,
+    bins: Bins,
+    read: Callable[[int], tuple[_Found, bool]],
 ) -> tuple[_Tracks, bool]:
     """Count the entries of blocks in bins; whether every one was read.
 
@@ -134,7 +161,7 @@ def _count(
         rows: of the blocks: ``low`` and ``high``, outside of which none of their ticks lies, and ``count`` of entries.
         begins: about the tick at which each begins.
         bins: to count in.
-        read: the block at a position.
+        read: the block at a position; and whether that is all of it.
     """
     import numpy as np
 
@@ -150,8 +177,11 @@ def _count(
         starts = np.maximum.accumulate(np.append(begins, max(bins.end, rows["low"].max() + 1)))
         total = np.diff(np.interp(edges, starts, before))
     tracks: _Tracks = {}
+    are_known = True
     for place, at in enumerate(inside.tolist()):
-        for key, (ticks, of) in read(at).items():
+        found, is_known = read(at)
+        are_known &= is_known
+        for key, (ticks, of) in found.items():
             counts, most = tracks.setdefault(key, (np.zeros(bins.count), np.zeros(bins.count)))
             if is_exact:
                 counts += bins.add(ticks)
@@ -161,7 +191,7 @@ def _count(
                 share = total[here] / max(int(rows["count"][at]), 1)
                 counts[here] = len(ticks) * share
                 most[here] = len(of) * share
-    return tracks, is_exact
+    return tracks, is_exact and are_known
 
 
 def _count_moves(reader: RecordReader, bins: Bins) -> tuple[_Tracks, bool]:
@@ -196,8 +226,8 @@ def _count_moves(reader: RecordReader, bins: Bins) -> tuple[_Tracks, bool]:
     return tracks, count == last - first + 1
 
 
-def _read_points(reader: RecordReader, first: int, count: int) -> _Found:
-    """Read compare-points by name, and changes by component, of a block."""
+def _read_points(reader: RecordReader, first: int, count: int) -> tuple[_Found, bool]:
+    """Read compare-points by name, and changes by component, of a block; whether these are all."""
     import numpy as np
 
     log, last = reader.points, first + count - 1
@@ -206,24 +236,20 @@ def _read_points(reader: RecordReader, first: int, count: int) -> _Found:
     found: _Found = {}
     for number in np.unique(numbers).tolist():
         found["points", names[number]] = ticks[numbers == number], ticks
-    for name in sorted(log.point(last).digests):
-        digests, has = log.digests(name, max(first - 1, 0), last)
-        kept = digests[has]
-        differs = np.zeros(len(kept), np.bool_)
-        differs[1:] = (kept[1:] != kept[:-1]).any(axis=1)
-        of = log.ticks(max(first - 1, 0), last)[has]
-        is_own = np.arange(max(first - 1, 0), last + 1)[has] >= first
-        found["component", name] = of[differs & is_own], of[is_own]
-    return found
+    changes, is_known = read_changes(log, first, last, _BLOCKS_BACK)
+    found |= {("component", name): changed for name, changed in changes.items()}
+    return found, is_known
 
 
-def _read_frames(reader: RecordReader, number: int, actors: Mapping[int, str]) -> _Found:
-    """Read what the journal has in a block, by kind, by operation and by actor."""
+def _read_frames(
+    reader: RecordReader, numbers: Sequence[int], actors: Mapping[int, str]
+) -> tuple[_Found, bool]:
+    """Read all that the journal has in some blocks, by kind, by operation and by actor."""
     import numpy as np
 
     found: dict[tuple[str, str], list[int]] = {}
     ticks = list[int]()
-    for frame in reader.read_block(number)[1]:
+    for frame in (each for number in numbers for each in reader.read_block(number)[1]):
         ticks.append(frame.tick)
         if frame.kind not in FRAMES:
             continue
@@ -237,7 +263,7 @@ def _read_frames(reader: RecordReader, number: int, actors: Mapping[int, str]) -
             found.setdefault(key, []).append(frame.tick)
     of = np.array(ticks, np.int64)
     counted = {key: np.array(each, np.int64) for key, each in found.items()}
-    return {key: (each, each if key[0] == "effect" else of) for key, each in counted.items()}
+    return {key: (each, each if key[0] == "effect" else of) for key, each in counted.items()}, True
 
 
 def _place_frames(

@@ -16,15 +16,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Final
 
-from twice.diagnosis.log_comparison import (
-    LogDivergence,
-    compare_logs,
-    list_unequal_judged,
-    point_ref,
-)
 from twice.errors import TwiceError, UsageError
 from twice.foundation.version import VERSION
-from twice.recorder.record import first_difference
 from twice.recorder.record_form import describe_ending, describe_parent
 from twice.recorder.record_summary import next_command
 from twice.recorder.runrecord import RunRecord
@@ -33,18 +26,25 @@ from twice.report.moment import LISTS, moment
 from twice.report.overview import describe_run, identity_rows
 from twice.report.record_pages import list_reads, list_streams
 from twice.report.values import as_json, find_part, limit_leaves, list_numbers, mapping
+from twice.view.component_changes import find_change, list_changed
 from twice.view.levels import BINS_MAX, count_events
+from twice.view.run_difference import compare_runs
 
 FORMAT: Final = "twice.view/1"
 ENTRIES_MAX: Final = 300
 LEAVES_MAX: Final = 5000
 ELEMENTS_MAX: Final = 1000
 _PATHS_MAX: Final = 500
+_NAMED_MAX: Final = 20
+_TICK_MAX: Final = 1 << 53
 _VALUES_MAX: Final = 1000
 _STATE_BYTES_MAX: Final = 64 << 20
 """Of all the states that are decoded for one plot."""
-_COMPARED_WHOLE: Final = 200_000
-"""Compare-points up to which two logs are compared whole, with tolerances; chains alone tell of longer ones."""
+
+_UNCLOSED: Final = (
+    "The record does not say whether its program still runs. If it does, read the record anew. If it was killed, the "
+    "command below closes the record."
+)
 
 
 class ViewedRuns:
@@ -72,8 +72,9 @@ class ViewedRuns:
     def add(self, path: Path) -> dict[str, Any]:
         """Open one more record, and return what is said of it."""
         with self._lock:
+            size = _measure(path)  # before it is read: a run can end meanwhile
             self._records.append(RunRecord.open(path))
-            self._sizes.append(_measure(path))
+            self._sizes.append(size)
             return self._describe(len(self._records) - 1)
 
     def close(self) -> None:
@@ -104,7 +105,7 @@ class ViewedRuns:
         """Answer a question of the page.
 
         Args:
-            question: ``session``, ``timeline``, ``moment``, ``paths``, ``values`` or ``difference``.
+            question: ``session``, ``timeline``, ``moment``, ``change``, ``paths``, ``values`` or ``difference``.
             asked: its parameters, as text.
 
         Raises:
@@ -115,6 +116,7 @@ class ViewedRuns:
             "session": self._tell_session,
             "timeline": self._tell_timeline,
             "moment": self._tell_moment,
+            "change": self._tell_change,
             "paths": self._tell_paths,
             "values": self._tell_values,
             "difference": self._tell_difference,
@@ -157,13 +159,16 @@ class ViewedRuns:
         record = self._records[run]
         told, ending = describe_run(record), mapping(record.ending)
         exception, caveats = mapping(ending.get("exception")), ending.get("caveats")
-        tear, ended = record.reader.tear, describe_ending(record.ending)
+        tear = record.reader.tear
+        ended = describe_ending(record.ending) if record.ending else "no ending"
+        caveats = list(caveats) if isinstance(caveats, list) else []
         rows = list[dict[str, str]]()
         for name, text in identity_rows(record, told):
             rows.append({"name": name or rows[-1]["name"], "text": text})
         state, mood = "complete", "good" if ended == "completed" else "unsure"
         if tear is not None:
-            state, mood = ("damaged", "bad") if tear.damaged else ("torn", "unsure")
+            state, mood = ("damaged", "bad") if tear.damaged else ("not closed", "unsure")
+            caveats += [_UNCLOSED] * (not tear.damaged)
         return {
             "run": run,
             "name": record.path.name,
@@ -175,7 +180,7 @@ class ViewedRuns:
             "exception": f"{exception.get('type')}: {exception.get('message')}"
             if exception
             else "",
-            "caveats": caveats if isinstance(caveats, list) else [],
+            "caveats": caveats,
             "identity": rows,
             "streams": [
                 {"name": name, "kind": kind, "draws": draws}
@@ -222,11 +227,21 @@ class ViewedRuns:
             told["snapshot"]["values"] = values if isinstance(values, dict) else {}
             omitted |= {"values": dropped} if dropped else {}
         times = 1 + sum(back.to <= tick <= back.tick for back in record.rollbacks())
-        return {**told, "times": times, "changed": _list_changed(record, tick), "omitted": omitted}
+        changed = list_changed(record.reader.points, tick)
+        return {**told, **changed, "times": times, "omitted": omitted}
 
     def _find_moment(self, asked: Mapping[str, str]) -> tuple[RunRecord, int]:
         record = self._find(_read_integer(asked, "run"))
         return record, _read_integer(asked, "tick", None, -1, max(record.ticks - 1, 0))
+
+    def _tell_change(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        record, name = self._find(_read_integer(asked, "run")), asked.get("component", "")
+        # Beside a longer run, the tick can lie behind the end of this one.
+        tick = _read_integer(asked, "tick", None, -1, _TICK_MAX)
+        direction = _read_integer(asked, "direction", 1, -1, 1)
+        if name not in (known := record.reader.points.components()):
+            raise _refuse("component", name, f"one of {', '.join(known[:_NAMED_MAX])}")
+        return find_change(record.reader, name, tick, backwards=direction < 0)
 
     def _tell_paths(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
@@ -266,29 +281,7 @@ class ViewedRuns:
 
     def _tell_difference(self, asked: Mapping[str, str]) -> dict[str, Any]:
         a, b = (self._find(_read_integer(asked, name)) for name in ("a", "b"))
-        log_a, log_b = a.reader.points, b.reader.points
-        common = min(len(log_a), len(log_b))
-        if common <= _COMPARED_WHOLE:
-            found = compare_logs(a, b)
-        else:
-            first, columns, shorter = first_difference(log_a, log_b), list[str](), None
-            if first == common:
-                shorter = "a" if len(log_a) < len(log_b) else "b"
-            elif first is not None:
-                columns = list_unequal_judged(a, b, first)
-            at = None if first is None else point_ref(b if shorter == "a" else a, first)
-            agreed = point_ref(a, first - 1) if first else None
-            found = LogDivergence(at, agreed, tuple(columns), shorter=shorter)
-        within = f"{found.within} compare-points differ within the tolerance" * bool(found.within)
-        return {
-            "equal": found.at is None,
-            "tick": found.at and found.at.tick,
-            "name": found.at and found.at.name,
-            "columns": list(found.columns),
-            "last_agreement": found.last_agreement and found.last_agreement.to_json(),
-            "shorter": found.shorter,
-            "within": within,
-        }
+        return compare_runs(a, b)
 
 
 def _measure(path: Path) -> tuple[int, int]:
@@ -297,16 +290,6 @@ def _measure(path: Path) -> tuple[int, int]:
         return 0, 0
     status = path.stat()
     return status.st_ino, status.st_size
-
-
-def _list_changed(record: RunRecord, tick: int) -> list[str]:
-    """Return the components whose digest changed in a tick."""
-    log, changed = record.reader.points, set[str]()
-    for index in log.indices_of_tick(tick):
-        now = log.point(index).digests
-        before = log.point(index - 1).digests if index else {}
-        changed |= {name for name, digest in now.items() if before.get(name, digest) != digest}
-    return sorted(changed)
 
 
 def _read_integer(

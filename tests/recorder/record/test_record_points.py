@@ -125,6 +125,13 @@ def test_columns_equal_the_points_one_by_one(tmp_path: Path) -> None:
                 p.digests["energy"] for p in points if "energy" in p.digests
             ]
             assert not np.any(energy[~has])
+            states = [p for p in points if list(p.digests) != [p.name]]
+            names = {name for p in states for name in p.digests}
+            assert reader.points.components(first, last) == sorted(names)
+            ticks, digests = reader.points.states("energy", first, last)
+            own = [p for p in states if "energy" in p.digests]
+            assert ticks.tolist() == [p.tick for p in own]
+            assert [row.tobytes() for row in digests] == [p.digests["energy"] for p in own]
 
 
 @pytest.mark.parametrize("first", [0, 1, POINTS_PER_BLOCK - 1, POINTS_PER_BLOCK, 3000, 3001])

@@ -303,6 +303,11 @@ class Shape(NamedTuple):
     name: str  # such as `tick`
     components: tuple[str, ...]  # whose digests they hold, in order
 
+    @property
+    def is_value(self) -> bool:
+        """Whether they compare one value by its name, and no state."""
+        return self.components == (self.name,)
+
 
 class SymbolTable:
     """The symbols of a record that is read, each at its number."""

@@ -148,6 +148,20 @@ class PointLog:
         """Return the names of the components and compared values whose digests points have, sorted."""
         return sorted({name for shape in self._symbols().shapes for name in shape.components})
 
+    def components(self, first: int | None = None, last: int | None = None) -> list[str]:
+        """Return the names of the components whose state points have, in the record or in a range, sorted."""
+        import numpy as np
+
+        shapes = self._symbols().shapes
+        numbers = set(range(len(shapes)))
+        if first is not None:
+            stretches = self._stretches(first, last)
+            numbers = {
+                each for block, rows in stretches for each in np.unique(block.shapes[rows]).tolist()
+            }
+        states = [shapes[each] for each in sorted(numbers) if not shapes[each].is_value]
+        return sorted({name for shape in states for name in shape.components})
+
     def index_of_tick(self, tick: int) -> int | None:
         """Return the index of the last point of a tick itself, or None."""
         found = reversed(self.indices_of_tick(tick))
@@ -204,6 +218,21 @@ class PointLog:
             found.append(column)
             present.append(has)
         return np.concatenate(found), np.concatenate(present)
+
+    def states(
+        self, component: str, first: int = 0, last: int | None = None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+        """Return ticks and digests (uint8, 16 per point) of the points of a range that have a component's state.
+
+        A value that is compared by the name of a component is not its state.
+        """
+        import numpy as np
+
+        digests, has = self.digests(component, first, last)
+        is_value = np.array([each.is_value for each in self._symbols().shapes], np.bool_)
+        found = [is_value[block.shapes[rows]] for block, rows in self._stretches(first, last)]
+        has &= ~np.concatenate([np.empty(0, np.bool_), *found])
+        return self.ticks(first, last)[has], digests[has]
 
     def chains(self, first: int = 0, last: int | None = None) -> npt.NDArray[np.uint8]:
         """Return the chains of a range: uint8, (points, 16)."""
