@@ -95,24 +95,6 @@ def test_a_port_in_use_is_one_error(torn: tuple[Path, ViewedRuns]) -> None:
         ViewServer(runs, server.server_port)
 
 
-def test_a_large_value_is_cut(tmp_path: Path) -> None:
-    source = """
-    import numpy
-
-    def main(run):
-        run.track("big", {"array": numpy.arange(10_000).reshape(100, 100), "text": "x" * 5000})
-        for _ in run.ticks(1):
-            pass
-    """
-    with recorded(tmp_path, source) as record, closing(ViewedRuns([record.path])) as runs:
-        told = runs.answer("moment", {"run": "0", "tick": "0"})
-        big = told["snapshot"]["values"]["big"]
-
-    assert (big["array"]["array"]["shape"], big["array"]["array"]["omitted"]) == ([100, 100], 9000)
-    assert big["array"]["array"]["values"] == list(range(1000))
-    assert big["text"] == "x" * 1000 + "…"
-
-
 def test_the_next_command_is_one_command_whatever_the_file_is_named(
     content: bytes, tmp_path: Path
 ) -> None:
@@ -122,16 +104,21 @@ def test_the_next_command_is_one_command_whatever_the_file_is_named(
         assert shlex.split(tell(runs)["next"]) == ["twice", "verify", str(path)]
 
 
-def test_a_number_beyond_a_double_is_a_gap_in_its_plot(tmp_path: Path) -> None:
+def test_a_plot_has_gaps_and_exact_texts(tmp_path: Path) -> None:
     source = """
     def main(run):
-        count = run.track("count", {"n": 1})
-        for _ in run.ticks(2):
-            count["n"] = 10**400
+        values = [10**20, float("nan"), 10**400, True, None]
+        count = run.track("count", {"n": 2**53 + 1, "flag": True})
+        for tick in run.ticks(6):
+            count["n"] = values[tick] if tick < 5 else 0
     """
-    cadence = Cadence("tick", 1)
-    with recorded(tmp_path, source, cadence=cadence) as record:
+    with recorded(tmp_path, source, cadence=Cadence("tick", 1)) as record:
         with closing(ViewedRuns([record.path])) as runs:
             told = runs.answer("values", {"run": "0", "path": "count.n"})
+            with pytest.raises(UsageError, match="path of a number"):
+                runs.answer("values", {"run": "0", "path": "count.flag"})
 
-    assert told["values"] == [1.0, None]
+    assert told["values"] == [2.0**53, 1e20, None, None, None, None]
+    assert told["texts"][:3] == ["9007199254740993", "100000000000000000000", "nan"]
+    assert told["texts"][3].startswith("1000")
+    assert told["texts"][4:] == ["True", "None"]

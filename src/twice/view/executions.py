@@ -27,8 +27,8 @@ from twice.foundation.with_blocks import Closing
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_session import ReplaySession
 from twice.report.record_pages import excerpt
-from twice.report.values import as_json, limit_leaves
-from twice.view.viewed_runs import ELEMENTS_MAX, ENTRIES_MAX, LEAVES_MAX
+from twice.view.state_tree import describe_state
+from twice.view.viewed_runs import ENTRIES_MAX
 from twice.worker.channel import revive_error
 
 
@@ -89,8 +89,7 @@ class Executions(Closing):
         """Execute a record's program up to a tick; return the state before its body, and pictures of it.
 
         Returns:
-            ``tick``, ``values`` by component, as ``twice show --json`` has them, and ``frames``: ``name`` and ``png``,
-            in base64.
+            ``tick``, ``state``, a tree, and ``frames``: ``name`` and ``png``, in base64.
 
         Raises:
             TwiceError: as ``twice.replay`` raises it.
@@ -103,8 +102,7 @@ class Executions(Closing):
             {"name": name, "png": b64encode(encode_png(each["shape"], each["bytes"])).decode()}
             for name, each in sorted(frames.items())
         ]
-        told = {name: as_json(value, most=ELEMENTS_MAX) for name, value in values.items()}
-        return {"tick": tick, "values": limit_leaves(told, LEAVES_MAX)[0], "frames": drawn}
+        return {"tick": tick, "state": describe_state(values), "frames": drawn}
 
     def find_lines(self, record: Path, tick: int) -> dict[str, Any]:
         """Execute a record's program through a tick; return the user's lines that made the reads of that tick.

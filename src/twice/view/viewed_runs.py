@@ -32,13 +32,12 @@ from twice.recorder.snapshots import load
 from twice.report.moment import LISTS, moment
 from twice.report.overview import describe_run, identity_rows
 from twice.report.record_pages import list_reads, list_streams
-from twice.report.values import as_json, find_part, limit_leaves, list_numbers, mapping
+from twice.report.values import find_part, inline, list_numbers, mapping
 from twice.view.levels import BINS_MAX, count_events
+from twice.view.state_tree import describe_state, describe_value
 
 FORMAT: Final = "twice.view/1"
 ENTRIES_MAX: Final = 300
-LEAVES_MAX: Final = 5000
-ELEMENTS_MAX: Final = 1000
 _PATHS_MAX: Final = 500
 _VALUES_MAX: Final = 1000
 _STATE_BYTES_MAX: Final = 64 << 20
@@ -188,15 +187,18 @@ class ViewedRuns:
 
     def _tell_moment(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
-        told, omitted = moment(record, tick, most=ELEMENTS_MAX), dict[str, int]()
+        told, omitted = moment(record, tick, show=_keep), dict[str, int]()
         for name in LISTS:
             if len(told[name]) > ENTRIES_MAX:
                 omitted[name] = len(told[name]) - ENTRIES_MAX
                 told[name] = told[name][:ENTRIES_MAX]
+        for entry in told["inputs"]:
+            entry["value"] = describe_value(entry["value"])
+        for entry in told["effects"]:  # the page shows their texts
+            del entry["value"]
+            entry.pop("arguments", None)
         if told["snapshot"] is not None:
-            values, dropped = limit_leaves(told["snapshot"]["values"], LEAVES_MAX)
-            told["snapshot"]["values"] = values if isinstance(values, dict) else {}
-            omitted |= {"values": dropped} if dropped else {}
+            told["snapshot"]["state"] = describe_state(told["snapshot"].pop("values"))
         return {**told, "changed": _list_changed(record, tick), "omitted": omitted}
 
     def _find_moment(self, asked: Mapping[str, str]) -> tuple[RunRecord, int]:
@@ -208,26 +210,34 @@ class ViewedRuns:
         number = record.snapshot_before(tick)
         state = {} if number is None else record.state_at(number)
         found = islice(list_numbers(state), _PATHS_MAX)
-        return {"paths": [{"path": path, "value": as_json(value)} for path, value in found]}
+        return {"paths": [{"path": path, "text": inline(value)} for path, value in found]}
 
     def _tell_values(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, path = self._find(_read_integer(asked, "run")), asked.get("path", "")
         of = record.reader.snapshot_count
-        ticks, values = list[int](), list[float | None]()
+        ticks, values, texts = list[int](), list[float | None](), list[str]()
+        has_numbers = False
         for number in self._choose_snapshots(record):
             try:
-                value = find_part(record.state_at(number), path)
+                part = find_part(record.state_at(number), path)
+                texts.append(inline(part))
                 # An array has an element, a library a number of its own.
-                value = value.item() if hasattr(value, "item") else value
-            except (KeyError, ValueError):
+                value = part.item() if hasattr(part, "item") else part
+            except KeyError:
+                value = None
+                texts.append("no such part")
+            except ValueError:
                 value = None
             # A double holds neither every integer nor, for JSON, what is not finite.
-            is_shown = isinstance(value, int | float) and abs(value) <= sys.float_info.max
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            is_shown = is_number and abs(value) <= sys.float_info.max
+            has_numbers |= is_number
             ticks.append(record.reader.snapshot(number)[0].tick)
             values.append(float(value) if is_shown else None)
-        if of and values.count(None) == len(values):
+        if of and not has_numbers:
             raise _refuse("path", path, "the path of a number in the state")
-        return {"path": path, "ticks": ticks, "values": values, "shown": len(ticks), "of": of}
+        told = {"path": path, "ticks": ticks, "values": values, "texts": texts}
+        return {**told, "shown": len(ticks), "of": of}
 
     def _choose_snapshots(self, record: RunRecord) -> Iterator[int]:
         """Yield numbers of snapshots, over the whole run, as many as may be decoded for one plot."""
@@ -264,6 +274,10 @@ class ViewedRuns:
             "shorter": found.shorter,
             "within": within,
         }
+
+
+def _keep(value: Any) -> Any:
+    return value
 
 
 def _measure(path: Path) -> int:
