@@ -41,7 +41,7 @@ class State extends Part {
     const toHead = ({ run }) => h("span", { class: "value" }, view.runs[run]?.name);
     fill(this.heads, h("span", { class: "key" }, "path"), held.map(toHead));
     fill(this.notes, moments.map(toNote), isPair && this.#warn());
-    const states = held.map(({ snapshot }) => snapshot.values);
+    const states = held.map(({ snapshot }) => snapshot.state);
     const filter = { query: this.search.value.trim(), differing: isPair && this.differing.checked };
     this.tree.show(states, moments.flatMap((each) => each.changed ?? []), filter);
   }
@@ -54,19 +54,22 @@ class State extends Part {
 
   #count() {
     const { found } = this.tree.dataset;
-    fill(this.found, found !== undefined && `${found} found`);
+    const isCut = view.moments.some(({ snapshot }) => snapshot?.state.omitted > 0);
+    fill(this.found, found !== undefined && `${found} found${isCut ? " in the parts that are shown" : ""}`);
   }
 }
 
-function toNote({ run, tick, end, error, snapshot, omitted = {} }) {
+function toNote({ run, tick, end, error, snapshot }) {
   const { name = "", path = "" } = view.runs[run] ?? {};
   if (end) return note(end);
   if (error) return [h("p", {}, `${name}:`), problem(error)];
   if (!snapshot) return note(`${name}: there is no snapshot at or before ${nameTick(tick)}.`);
   const source = snapshot.number === null ? "replayed" : `from snapshot ${commas(snapshot.number)}`;
   const before = `${name}: the state before tick ${commas(snapshot.tick)}, ${source}.`;
-  const command = `twice show ${quotePath(path)} --tick ${tick} --json`;
-  return note(before, omitted.values > 0 && [` ${pluralize(omitted.values, "more value")}: `, code(command)]);
+  const { omitted } = snapshot.state;
+  const [command, at] = snapshot.number === null ? ["replay", "--at"] : ["show", "--tick"];
+  const whole = code(`twice ${command} ${quotePath(path)} ${at} ${tick} --json`);
+  return note(before, omitted > 0 && [` ${pluralize(omitted, "part")} or more not shown: `, whole]);
 }
 
 /** Pictures are data of the page itself, which its policy allows. */
