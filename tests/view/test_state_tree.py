@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from twice.foundation.encoding import decode, encode
-from twice.view.state_tree import NODES_MAX, PARTS_MAX, describe_state
+from twice.view.state_tree import FIELDS_MAX, NODES_MAX, PARTS_MAX, compare_states, describe_state
 
 
 def walk(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -149,3 +149,23 @@ def test_components_of_which_one_begins_the_other_have_paths_of_their_own() -> N
 
     assert [each["label"] for each in parts] == ["a", "a.b", "d"]
     assert [each["path"] for each in parts] == ["['a']", "['a.b']", "d"]
+
+
+def test_two_states_are_compared_whole() -> None:
+    a = {"big": {"array": np.zeros((100, 100)), "text": "x" * 5000, "same": 1}, "one": 1, "s": 2}
+    b = {"big": {"array": np.eye(100), "text": "x" * 4999 + "y", "same": 1}, "two": 1, "s": 2}
+
+    told = compare_states(a, b)
+
+    assert [(each["path"], each["kind"], each["differing"]) for each in told["fields"]] == [
+        ("big.array[0, 0]", "value", 100), ("big.text", "value", 1), ("one", "missing", 1), ("two", "missing", 1),
+    ]  # fmt: skip
+    assert told["is_whole"]
+
+
+def test_a_comparison_says_when_it_stopped() -> None:
+    a, b = ({"s": {str(key): [key + more] for key in range(2000)}} for more in (0, 1))
+
+    told = compare_states(a, b)
+
+    assert (len(told["fields"]), told["is_whole"]) == (FIELDS_MAX, False)

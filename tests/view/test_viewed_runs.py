@@ -13,6 +13,8 @@ import pytest
 from programs import recorded
 from twice.errors import TwiceError, UsageError
 from twice.recorder.cadence import Cadence
+from twice.recorder.record import RecordWriter
+from twice.recorder.runrecord import RunRecord
 from twice.view.executions import Executions
 from twice.view.server import ViewServer
 from twice.view.viewed_runs import ViewedRuns
@@ -122,3 +124,26 @@ def test_a_plot_has_gaps_and_exact_texts(tmp_path: Path) -> None:
     assert told["texts"][:3] == ["9007199254740993", "100000000000000000000", "nan"]
     assert told["texts"][3].startswith("1000")
     assert told["texts"][4:] == ["True", "None"]
+
+
+@pytest.mark.parametrize(("tick", "ticks"), [(-20, 0), (1 << 60, (1 << 53) - 1), (6, 7)])
+def test_numbers_that_no_run_has_are_said_in_words(
+    content: bytes, tmp_path: Path, tick: int, ticks: int
+) -> None:
+    path, forged = tmp_path / "a.twice", tmp_path / "forged.twice"
+    path.write_bytes(content)
+    with RunRecord.open(path) as record:
+        point = record.reader.points.point(0)
+        writer = RecordWriter.create(forged, record.identity)
+        digests = b"".join(point.digests.values())
+        layout = writer.layout(tuple(point.digests))
+        writer.point(layout, tick, point.name, point.root, point.chain, digests)
+        streams = {"x": {"draws": {"toLocaleString": 5}}, "y": {"draws": 4000}}
+        writer.close({**(record.ending or {}), "streams": streams})
+
+    with closing(ViewedRuns([forged])) as runs:
+        told = tell(runs)
+
+    assert told["ticks"] == ticks
+    assert any("The record claims" in text for text in told["caveats"]) == (tick != 6)
+    assert [each["draws"] for each in told["streams"]] == ["not counted", "4,000"]

@@ -13,7 +13,9 @@ from heapq import heappop, heappush
 from itertools import count, islice
 from typing import Any, Final
 
-from twice.foundation.comparison import short
+from twice.foundation.comparison import FieldDifference, short
+from twice.foundation.comparison.field_difference import ABSENT
+from twice.foundation.comparison.walk import walk
 from twice.foundation.digests import digest_value
 from twice.foundation.encoding import OpaqueValue, encode
 from twice.foundation.printable import pluralize, printable
@@ -29,6 +31,7 @@ from twice.report.values import (
 NODES_MAX: Final = 5000
 PARTS_MAX: Final = 1000
 CHARACTERS_MAX: Final = 1000
+FIELDS_MAX: Final = 300
 
 
 def describe_state(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,6 +64,26 @@ def describe_state(state: Mapping[str, Any]) -> dict[str, Any]:
     return root
 
 
+def compare_states(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
+    """Compare two states whole, those parts as well that are not shown.
+
+    Returns:
+        ``fields``, as a diagnosis has them, of an array or a list of numbers the first element that differs, and
+        ``is_whole``, whether these are all.
+    """
+    found = (each for name in sorted({*a, *b}) for each in _compare(name, a, b))
+    fields = [*islice(found, FIELDS_MAX + 1)]
+    told = [each.to_json() for each in fields[:FIELDS_MAX]]
+    return {"fields": told, "is_whole": len(fields) <= FIELDS_MAX}
+
+
+def _compare(name: str, a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[FieldDifference]:
+    if name in a and name in b:
+        return walk(a[name], b[name], root=name, is_component=True)
+    one, two = (short(side[name]) if name in side else ABSENT for side in (a, b))
+    return iter([FieldDifference(name, "missing", one, two)])
+
+
 def describe_value(value: Any) -> dict[str, Any]:
     """Return a value without its parts: ``text``, ``size``, ``mark``, ``is_number``, and ``cut`` if its text is cut."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -84,7 +107,8 @@ def _list_parts(value: Any) -> Iterator[tuple[str, Any]]:
     if is_array(value):
         import numpy as np
 
-        places = np.ndindex(*value.shape)
+        # ndindex would go through all places before the first.
+        places = (np.unravel_index(at, value.shape) for at in range(value.size))
         yield from ((f"[{', '.join(map(str, at))}]", value[at]) for at in places)
     elif isinstance(value, list | tuple):
         yield from ((f"[{at}]", each) for at, each in enumerate(value))

@@ -34,10 +34,12 @@ from twice.report.overview import describe_run, identity_rows
 from twice.report.record_pages import list_reads, list_streams
 from twice.report.values import find_part, inline, list_numbers, mapping
 from twice.view.levels import BINS_MAX, count_events
-from twice.view.state_tree import describe_state, describe_value
+from twice.view.state_tree import compare_states, describe_state, describe_value
 
 FORMAT: Final = "twice.view/1"
 ENTRIES_MAX: Final = 300
+_TICKS_MAX: Final = (1 << 53) - 1
+"""Up to here the page has exact numbers."""
 _PATHS_MAX: Final = 500
 _VALUES_MAX: Final = 1000
 _STATE_BYTES_MAX: Final = 64 << 20
@@ -89,7 +91,8 @@ class ViewedRuns:
         """Answer a question of the page.
 
         Args:
-            question: ``session``, ``timeline``, ``moment``, ``paths``, ``values`` or ``difference``.
+            question: ``session``, ``timeline``, ``moment``, ``paths``, ``values``, ``fields`` or
+                ``difference``.
             asked: its parameters, as text.
 
         Raises:
@@ -102,6 +105,7 @@ class ViewedRuns:
             "moment": self._tell_moment,
             "paths": self._tell_paths,
             "values": self._tell_values,
+            "fields": self._tell_fields,
             "difference": self._tell_difference,
         }
         if question not in answers:
@@ -133,6 +137,8 @@ class ViewedRuns:
         told, ending = describe_run(record), mapping(record.ending)
         exception, caveats = mapping(ending.get("exception")), ending.get("caveats")
         tear, ended = record.reader.tear, describe_ending(record.ending)
+        ticks = min(max(record.ticks, 0), _TICKS_MAX)
+        claim = [f"The record claims {record.ticks:,} ticks."] if ticks != record.ticks else []
         rows = list[dict[str, str]]()
         for name, text in identity_rows(record, told):
             rows.append({"name": name or rows[-1]["name"], "text": text})
@@ -143,21 +149,23 @@ class ViewedRuns:
             "run": run,
             "name": record.path.name,
             "path": str(record.path),
-            **{name: told[name] for name in ("program", "seed", "ticks", "points")},
+            **{name: told[name] for name in ("program", "seed", "points")},
+            "ticks": ticks,
             "state": state,
             "mood": mood,
             "ending": ended,
             "exception": f"{exception.get('type')}: {exception.get('message')}"
             if exception
             else "",
-            "caveats": caveats if isinstance(caveats, list) else [],
+            "caveats": [*(caveats if isinstance(caveats, list) else ()), *claim],
             "identity": rows,
             "streams": [
-                {"name": name, "kind": kind, "draws": draws}
+                {"name": name, "kind": kind, "draws": _print_count(draws)}
                 for name, kind, draws, _ in list_streams(told)
             ],
             "reads": [
-                {"name": name, "by": by, "count": count} for name, by, count in list_reads(told)
+                {"name": name, "by": by, "count": _print_count(count)}
+                for name, by, count in list_reads(told)
             ],
             "snapshots": record.reader.snapshot_count,
             "parent": describe_parent(record.parent) or None,
@@ -205,11 +213,17 @@ class ViewedRuns:
         record = self._find(_read_integer(asked, "run"))
         return record, _read_integer(asked, "tick", None, -1, max(record.ticks - 1, 0))
 
-    def _tell_paths(self, asked: Mapping[str, str]) -> dict[str, Any]:
+    def _find_state(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
         number = record.snapshot_before(tick)
-        state = {} if number is None else record.state_at(number)
-        found = islice(list_numbers(state), _PATHS_MAX)
+        return {} if number is None else record.state_at(number)
+
+    def _tell_fields(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        a, b = (self._find_state({**asked, "run": asked.get(run, "")}) for run in ("a", "b"))
+        return compare_states(a, b)
+
+    def _tell_paths(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        found = islice(list_numbers(self._find_state(asked)), _PATHS_MAX)
         return {"paths": [{"path": path, "text": inline(value)} for path, value in found]}
 
     def _tell_values(self, asked: Mapping[str, str]) -> dict[str, Any]:
@@ -278,6 +292,12 @@ class ViewedRuns:
 
 def _keep(value: Any) -> Any:
     return value
+
+
+def _print_count(count: object) -> str:
+    """Return a count with commas; a stranger's record may have anything in its place."""
+    is_count = isinstance(count, int) and 0 <= count < 1 << 63
+    return f"{count:,}" if is_count else "not counted"
 
 
 def _measure(path: Path) -> int:
