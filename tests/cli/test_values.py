@@ -131,7 +131,7 @@ def test_a_part_is_found_by_the_path_of_a_diagnosis_or_of_a_line() -> None:
 def test_a_path_with_two_meanings_is_refused_and_each_has_a_path_of_its_own() -> None:
     state = {"a": {"b": {"c": 1}, 0: 5}, "a.b": {"c": 2}, "ab": {"c": 3}}
 
-    with pytest.raises(UsageError, match="2 meanings"):
+    with pytest.raises(UsageError, match="several parts"):
         find_part(state, "a.b.c")
     found = dict(list_numbers(state))
 

@@ -194,7 +194,7 @@ def find_part(state: Mapping[str, Any], path: str) -> Any:
     if len(found) > 1:
         names = ", ".join(f"[{spell_key(name)}]" for name, _ in found)
         raise UsageError(
-            f"The path {path!r} has {len(found)} meanings, below {names}.",
+            f"The path {path!r} means several parts, below {names}.",
             "Expected the path of one part.",
             "Write the component as here, with its brackets, and then the path below it.",
         )
