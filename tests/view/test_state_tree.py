@@ -3,19 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from twice.errors import UsageError
 from twice.foundation.encoding import decode, encode
-from twice.view.state_tree import FIELDS_MAX, NODES_MAX, PARTS_MAX, compare_states, describe_state
+from twice.report.values import find_part, list_numbers
+from twice.view.state_tree import (
+    FIELDS_MAX,
+    LEVELS_MAX,
+    NODES_MAX,
+    PARTS_MAX,
+    compare_states,
+    describe_state,
+)
+
+NAMES = st.sampled_from(
+    [
+        "a",
+        "b",
+        "a.b",
+        "b.c",
+        "a['b']",
+        "['a']",
+        "a[0]",
+        "0",
+        "",
+        "'",
+        '"',
+        "x['y']'",
+        "x.y'",
+        "[0]",
+        "]",
+        ".",
+        "map",
+    ]
+)
+KEYS = NAMES | st.sampled_from([0, 1.5, None, (0,), (0, "a"), b"a"])
+VALUES = st.recursive(
+    st.integers() | st.floats() | st.sampled_from(["t", None, True]),
+    lambda each: st.lists(each, max_size=3) | st.dictionaries(KEYS, each, max_size=3),
+    max_leaves=8,
+)
+STATES = st.dictionaries(NAMES, VALUES, min_size=1, max_size=4).map(encode).map(decode)
 
 
 def walk(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     for part in node.get("parts", ()):
-        yield path + part["label"], part
-        yield from walk(part, path + part["label"])
+        below = part.get("path", path + part["label"])
+        yield below, part
+        yield from walk(part, below)
 
 
 def describe(state: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -123,14 +165,14 @@ def test_a_large_component_hides_no_other() -> None:
 
 def test_what_is_nested_deeper_than_is_shown_has_its_size_and_mark() -> None:
     def nest(value: Any) -> Any:
-        for _ in range(3000):
+        for _ in range(300):
             value = [value]
         return value
 
     one, two = (describe({"s": nest(value)}) for value in (1, 2))
 
-    assert len(one) == 100
-    last = "s" + "[0]" * 99
+    assert len(one) == LEVELS_MAX
+    last = "s" + "[0]" * (LEVELS_MAX - 1)
     assert (one[last]["size"], "parts" in one[last]) == (1, True)
     assert all(one[path]["mark"] != two[path]["mark"] for path in one)
 
@@ -169,3 +211,26 @@ def test_a_comparison_says_when_it_stopped() -> None:
     told = compare_states(a, b)
 
     assert (len(told["fields"]), told["is_whole"]) == (FIELDS_MAX, False)
+
+
+@given(STATES)
+def test_a_path_leads_to_its_number_or_is_refused(state: dict[str, Any]) -> None:
+    nodes = [*walk(describe_state(state))]
+    assert len({path for path, _ in nodes}) == len(nodes)
+    numbers = [(path, node["text"]) for path, node in nodes if node["is_number"]]
+    for path, text in [*numbers, *((path, str(value)) for path, value in list_numbers(state))]:
+        with suppress(UsageError):
+            assert str(find_part(state, path)) == text
+
+
+@given(STATES, STATES)
+def test_marks_and_fields_agree_with_the_canonical_forms(
+    a: dict[str, Any], b: dict[str, Any]
+) -> None:
+    for one, two in ((a, b), (a, a)):
+        marks = [
+            {path: node["mark"] for path, node in walk(describe_state(each))} for each in (one, two)
+        ]
+        is_equal = encode(one) == encode(two)
+        assert (marks[0] == marks[1]) == is_equal
+        assert (compare_states(one, two)["fields"] == []) == is_equal

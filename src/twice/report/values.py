@@ -182,14 +182,14 @@ def find_part(state: Mapping[str, Any], path: str) -> Any:
     Raises:
         KeyError: the state has no such part. UsageError: E-USE-001, it has several.
     """
-    if path in state:
+    brackets = {f"[{spell_key(name)}]": name for name in state}
+    if path in state and path not in brackets:
         return state[path]
     found = [
         (name, part)
-        for name, value in state.items()
-        for start in (name, f"[{spell_key(name)}]")
+        for start, name in (*zip(state, state, strict=True), *brackets.items())
         if path.startswith(start)
-        for part in _find_below(value, path[len(start) :])
+        for part in _find_below(state[name], path[len(start) :])
     ]
     if len(found) > 1:
         names = ", ".join(f"[{spell_key(name)}]" for name, _ in found)
@@ -231,8 +231,8 @@ def to_attribute(label: str) -> str:
 
 
 def list_components(state: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Yield path, name and value of each component; two names of which one begins the other stand in brackets."""
-    shorter, bracketed = list[str](), set[str]()
+    """Yield path, name and value of each component; a name that could be taken for another path stands in brackets."""
+    shorter, bracketed = list[str](), {name for name in state if name.startswith("[")}
     for name in sorted(state):
         while shorter and not name.startswith(shorter[-1]):
             shorter.pop()

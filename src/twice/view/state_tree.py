@@ -20,7 +20,6 @@ from twice.foundation.digests import digest_value
 from twice.foundation.encoding import OpaqueValue, encode
 from twice.foundation.printable import pluralize, printable
 from twice.report.values import (
-    DEPTH_MAX,
     is_array,
     list_children,
     list_components,
@@ -32,6 +31,8 @@ NODES_MAX: Final = 5000
 PARTS_MAX: Final = 1000
 CHARACTERS_MAX: Final = 1000
 FIELDS_MAX: Final = 300
+LEVELS_MAX: Final = 40
+"""Each level reads the whole value once for its marks."""
 
 
 def describe_state(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def describe_state(state: Mapping[str, Any]) -> dict[str, Any]:
     while waiting:
         _, node, parts, depth, has_paths = heappop(waiting)
         node["parts"] = shown = []
-        for label, value in islice(parts, min(PARTS_MAX, left) if depth < DEPTH_MAX else 0):
+        for label, value in islice(parts, min(PARTS_MAX, left) if depth < LEVELS_MAX else 0):
             child = {"label": label, **describe_value(value)}
             # A path goes through no set, and a plot follows a path.
             child["is_number"] = child["is_number"] and has_paths
