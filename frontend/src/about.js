@@ -14,8 +14,8 @@ class About extends Part {
     fill(this.columns, view.shown.map((number) => {
       const run = view.runs[number];
       const identity = [["path", run.path], ...run.identity.map(({ name, text }) => [name, text])];
-      const streams = run.streams.map(({ name, kind, draws }) => [name, kind, commas(draws)]);
-      const reads = run.reads.map(({ name, by, count }) => [name, by, commas(count)]);
+      const streams = run.streams.map(({ name, kind, draws }) => [name, kind, draws]);
+      const reads = run.reads.map(({ name, by, count }) => [name, by, count]);
       return h("div", {},
         h("h3", {}, run.name),
         toDetails("Identity", run, ["name", "value"], identity),

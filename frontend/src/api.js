@@ -11,20 +11,20 @@ class RequestError extends Error {
 }
 
 /** Return an answer of the server. */
-export function get(name, query = {}, signal = undefined, parse = JSON.parse) {
-  return request(`api/${name}?${new URLSearchParams({ ...query, token })}`, { signal }, parse);
+export function get(name, query = {}, signal = undefined) {
+  return request(`api/${name}?${new URLSearchParams({ ...query, token })}`, { signal });
 }
 
 /** Let the server do something, and return its answer. */
-export function post(name, body, parse = JSON.parse) {
+export function post(name, body) {
   return request(`api/${name}?${new URLSearchParams({ token })}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
-  }, parse);
+  });
 }
 
-async function request(url, options, parse) {
+async function request(url, options) {
   let answer, text;
   try {
     answer = await fetch(url, { ...options, cache: "no-store" });
@@ -39,7 +39,7 @@ async function request(url, options, parse) {
   }
   let found;
   try {
-    found = parse(text);
+    found = JSON.parse(text);
   } catch {
     found = null;
   }
@@ -49,12 +49,6 @@ async function request(url, options, parse) {
     expected: "An answer in JSON, of the same version of twice as this page.",
     remedy: "Start it again: twice view RUN",
   });
-}
-
-/** Parse recorded values; keep 1.0 apart from 1, which JavaScript does not. */
-export function parseValues(text) {
-  return JSON.parse(text, (_, value, context) =>
-    Number.isInteger(value) && /[.eE]/.test(context?.source) ? { float: context.source } : value);
 }
 
 /** Return a function that runs once its calls have paused. */

@@ -2,9 +2,9 @@
 import { post } from "./api.js";
 import { fill, h, labelled, section } from "./dom.js";
 import { makeExecution } from "./execution.js";
+import { isLeaf } from "./nodes.js";
 import { announce } from "./status.js";
 import { commas } from "./text.js";
-import { isLeaf } from "./values.js";
 import { any, Part, view } from "./view.js";
 
 class Branch extends Part {

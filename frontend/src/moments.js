@@ -1,5 +1,5 @@
 /** The moments at the tick: what the one or two shown runs hold there. */
-import { debounce, get, latest, parseValues, post } from "./api.js";
+import { debounce, get, latest, post } from "./api.js";
 import { pluralize } from "./text.js";
 import { any, CONSTRUCTION, view } from "./view.js";
 
@@ -32,9 +32,8 @@ export async function replay(execution) {
   for (const run of shown) {
     const moment = await ask(run, tick);
     if (moment.end || moment.error) continue;
-    const found = await post("replay", { run, tick: Math.max(tick, 0), execution }, parseValues);
-    const omitted = { ...moment.omitted, values: 0 };
-    const exact = { ...moment, snapshot: { ...found, number: null }, frames: found.frames, omitted };
+    const found = await post("replay", { run, tick: Math.max(tick, 0), execution });
+    const exact = { ...moment, snapshot: { ...found, number: null }, frames: found.frames };
     keep(run, tick, exact);
     await load();
     if (moment.effects.length) keep(run, tick, { ...exact, ...(await locate(run, tick, moment.effects, execution)) });
@@ -57,7 +56,7 @@ async function ask(run, tick, signal) {
   // Of two runs of unequal length, the shorter one has nothing to say at its end; that is no error.
   if (tick >= ticks && tick > CONSTRUCTION) return { run, tick, end: `${name} ends after ${pluralize(ticks, "tick")}.` };
   try {
-    return kept.get(`${run} ${tick}`) ?? keep(run, tick, await get("moment", { run, tick }, signal, parseValues));
+    return kept.get(`${run} ${tick}`) ?? keep(run, tick, await get("moment", { run, tick }, signal));
   } catch (error) {
     if (error.name === "AbortError") throw error;
     return { run, tick, error }; // not kept: the server may come back

@@ -1,48 +1,52 @@
-/** Nodes of a state: a value of one run, or two values of two runs, at one path. */
-import { isArray, isEqual, isLeaf, MISSING, partsOf, textOf } from "./values.js";
+/** Nodes of a state: what one run, or each of two, has at a path. The server made the parts (`state_tree.py`). */
 
+/** The side of a run that has no such part, and of one that may have it among the parts that are not shown. */
+const MISSING = { text: "(none)" };
+const UNSHOWN = { text: "(not shown)", size: 1 };
 const SEARCHED_MAX = 200_000;
 
+/** Return whether a value has no parts. */
+export const isLeaf = ({ size = 0 }) => size === 0;
+
+/** Return whether some parts of a value are not shown. */
+export const isCut = ({ size = 0, parts = [] }) => parts.length < size;
+
 /** Return the components of one or two states as nodes. */
-export function toRoots(states) {
-  const root = { path: "", level: 0, sides: states, indices: null };
-  return join(root, states.map((state) => Object.entries(state)), "");
-}
+export const toRoots = (states) => childrenOf({ path: "", level: 0, sides: states });
 
 /** Return the children of a node, those of both sides in one order. */
-export function childrenOf(node) {
-  const inArray = node.indices ?? (node.sides.some(isArray) ? [] : null);
-  const lists = node.sides.map((value) => (value === MISSING ? null : partsOf(value, node.indices)) ?? []);
-  return join({ ...node, indices: inArray }, lists, node.indices ? node.base : node.path);
-}
-
-function join(parent, lists, base) {
+export function childrenOf({ path, level, sides }) {
   const found = new Map();
-  lists.forEach((list, side) => {
-    for (const [label, value] of list) {
-      if (!found.has(label)) found.set(label, lists.map(() => MISSING));
-      found.get(label)[side] = value;
+  sides.forEach(({ parts = [] }, side) => {
+    for (const part of parts) {
+      if (!found.has(part.label)) found.set(part.label, sides.map((each) => (isCut(each) ? UNSHOWN : MISSING)));
+      found.get(part.label)[side] = part;
     }
   });
-  return [...found].map(([label, sides], at) => ({
-    label, sides, base,
-    path: base + label,
-    level: parent.level + 1,
-    indices: parent.indices && [...parent.indices, at],
+  return [...found].map(([label, parts], at) => ({
+    label,
+    sides: parts,
+    path: parts.find((each) => each.path)?.path ?? path + label,
+    level: level + 1,
     position: at + 1,
     siblings: found.size,
   }));
 }
 
 /** Return whether a node has no children. */
-export const isLeafNode = (node) => node.sides.every((value) => isLeaf(value, node.indices));
+export const isLeafNode = ({ sides }) => sides.every(({ parts = [] }) => !parts.length);
 
-/** Return whether the two sides of a node differ. */
-export const hasDifference = ({ sides }) => sides.length === 2 && !isEqual(...sides);
+/** Return whether the two sides of a node differ, by the marks of their whole values; a side not shown is not known. */
+export const hasDifference = ({ sides }) =>
+  sides.length === 2 && !sides.includes(UNSHOWN) && sides[0].mark !== sides[1].mark;
 
-/** Return the leaves that hold a query in path or text, of two runs only differing ones if asked; at most a limit. */
+/**
+ * Return the leaves that hold a query in path or text, of two runs only differing ones if asked; at most a limit.
+ *
+ * A value of which parts are not shown is found as well, because a difference may be among them.
+ */
 export function searchLeaves(roots, query, onlyDiffering, limit) {
-  const texts = (node) => [node.path, ...node.sides.map(textOf)];
+  const texts = ({ path, sides }) => [path, ...sides.map(({ text }) => text)];
   const wanted = query.toLowerCase();
   const found = [];
   let left = SEARCHED_MAX;
@@ -53,7 +57,8 @@ export function searchLeaves(roots, query, onlyDiffering, limit) {
       const before = found.length;
       if (!isLeafNode(node)) walk(childrenOf(node));
       // Containers can differ in kind alone, such as arrays of two types with equal elements.
-      const isAsked = isLeafNode(node) || (onlyDiffering && found.length === before);
+      const hasMore = found.length === before || node.sides.some(isCut);
+      const isAsked = isLeafNode(node) || (onlyDiffering && hasMore);
       if (isAsked && texts(node).some((text) => text.toLowerCase().includes(wanted))) found.push(node);
     }
   };

@@ -5,7 +5,6 @@ import { colour, gutter, makeChart, themed, tickAxis } from "./chart.js";
 import { button, fill, h, labelled, section } from "./dom.js";
 import { problem } from "./status.js";
 import { commas, printable } from "./text.js";
-import { textOf } from "./values.js";
 import { any, Part, view } from "./view.js";
 
 const HEIGHT_PX = 140;
@@ -15,7 +14,7 @@ class Plots extends Part {
   #askPaths = latest(async (signal) => {
     const { run, tick } = view;
     const { paths } = await get("paths", { run, tick }, signal);
-    fill(this.list, paths.map(({ path, value }) => h("option", { value: path }, textOf(value))));
+    fill(this.list, paths.map(({ path, text }) => h("option", { value: path }, text)));
   });
 
   build() {
@@ -83,7 +82,7 @@ class Plot extends Part {
       stroke: () => colour(COLOURS[side]),
       width: 2,
       dash: side ? [6, 4] : undefined,
-      spanGaps: true, // the other run may have snapshots of other ticks
+      spanGaps: false, // what is no number is a gap; a tick that only the other run has a snapshot of is none
       points: { size: 5 },
     }));
     const axes = [tickAxis(), { ...themed(), size: gutter }];
@@ -94,9 +93,9 @@ class Plot extends Part {
 
   /** The values before the tick stand as text beside the chart, which only eyes can read. */
   #showValues() {
-    fill(this.now, this.#found.map(({ run, side, ticks, values, shown, of }) => {
+    fill(this.now, this.#found.map(({ run, side, ticks, texts, shown, of }) => {
       const index = ticks.findLastIndex((tick) => tick <= view.tick);
-      const last = `${values[index] ?? "not a number"} before tick ${commas(ticks[index] ?? 0)}`;
+      const last = `${texts[index]} before tick ${commas(ticks[index] ?? 0)}`;
       const value = index < 0 ? "no snapshot yet" : last;
       const part = shown < of ? ` (${commas(shown)} of ${commas(of)} snapshots)` : "";
       return h("span", {}, h("i", { class: `swatch side${side}` }), `${view.runs[run].name}: ${value}${part}`);

@@ -1,5 +1,6 @@
 /** The state at the tick: a tree of the nearest snapshot's values, of two runs side by side. */
-import { code, fill, h, labelled, note, section } from "./dom.js";
+import { get, latest } from "./api.js";
+import { code, cut, fill, h, labelled, note, section, table } from "./dom.js";
 import { makeExecution } from "./execution.js";
 import { replay } from "./moments.js";
 import { problem } from "./status.js";
@@ -8,6 +9,8 @@ import "./tree.js";
 import { any, Part, view } from "./view.js";
 
 class State extends Part {
+  #askFields = latest((signal, a, b, tick) => get("fields", { a, b, tick }, signal));
+
   build() {
     const on = { input: () => this.refresh(new Set(["moments"])) };
     this.search = h("input", { type: "search", id: "search", autocomplete: "off", on });
@@ -16,6 +19,7 @@ class State extends Part {
     this.notes = h("div");
     this.heads = h("div", { class: "row heads soft", "aria-hidden": "true" });
     this.found = h("p", { class: "soft", role: "status" });
+    this.fields = h("div");
     this.tree = h("twice-tree", { "aria-label": "state" });
     this.tree.addEventListener("rendered", () => this.#count());
     // The state between two snapshots is in no record: only the program has it.
@@ -24,7 +28,7 @@ class State extends Part {
     this.frames = h("div", { class: "columns" });
     this.append(section("state", "State", this.notes, h("div", { class: "bar" }, controls), outcome, this.frames,
       h("div", { class: "bar" }, labelled("search paths and values", this.search), this.onlyDiffering),
-      this.found, this.heads, this.tree));
+      this.found, this.fields, this.heads, this.tree));
   }
 
   refresh(changed) {
@@ -42,9 +46,29 @@ class State extends Part {
     const toHead = ({ run }) => h("span", { class: "value" }, view.runs[run]?.name);
     fill(this.heads, h("span", { class: "key" }, "path"), held.map(toHead));
     fill(this.notes, moments.map(toNote), isPair && this.#warn());
-    const states = held.map(({ snapshot }) => snapshot.values);
+    const states = held.map(({ snapshot }) => snapshot.state);
     const filter = { query: this.search.value.trim(), differing: isPair && this.differing.checked };
     this.tree.show(states, moments.flatMap((each) => each.changed ?? []), filter);
+    this.#compare(filter.differing && states.some(({ omitted }) => omitted > 0));
+  }
+
+  /** Tell what differs among the parts that are not shown: the server compares the whole states. */
+  async #compare(isAsked) {
+    fill(this.fields);
+    const { shown, tick, moments } = view;
+    if (!isAsked) return;
+    if (moments.some(({ snapshot }) => snapshot.number === null)) {
+      fill(this.fields, note("Replayed states are compared in the parts that are shown."));
+      return;
+    }
+    const found = await this.#askFields(...shown, tick).catch((error) => ({ error }));
+    if (!found || moments !== view.moments || !this.differing.checked) return;
+    const names = ["path", ...shown.map((run) => view.runs[run].name), "elements that differ"];
+    const toRow = ({ path, a, b, differing, of }) => [path, cut(a), cut(b), `${commas(differing)} of ${commas(of)}`];
+    fill(this.fields, found.error ? problem(found.error) : [
+      table("differences of the whole states", names, found.fields.map(toRow)),
+      !found.is_whole && note(`These are the first ${commas(found.fields.length)}. There are more.`),
+    ]);
   }
 
   /** Values before different ticks differ without any fault of the runs. */
@@ -55,19 +79,22 @@ class State extends Part {
 
   #count() {
     const { found } = this.tree.dataset;
-    fill(this.found, found !== undefined && `${found} found`);
+    const isCut = view.moments.some(({ snapshot }) => snapshot?.state.omitted > 0);
+    fill(this.found, found !== undefined && `${found} found${isCut ? " in the parts that are shown" : ""}`);
   }
 }
 
-function toNote({ run, tick, end, error, snapshot, omitted = {} }) {
+function toNote({ run, tick, end, error, snapshot }) {
   const { name = "", path = "" } = view.runs[run] ?? {};
   if (end) return note(end);
   if (error) return [h("p", {}, `${name}:`), problem(error)];
   if (!snapshot) return note(`${name}: there is no snapshot at or before ${nameTick(tick)}.`);
   const source = snapshot.number === null ? "replayed" : `from snapshot ${commas(snapshot.number)}`;
   const before = `${name}: the state before tick ${commas(snapshot.tick)}, ${source}.`;
-  const command = `twice show ${quotePath(path)} --tick ${tick} --json`;
-  return note(before, omitted.values > 0 && [` ${pluralize(omitted.values, "more value")}: `, code(command)]);
+  const { omitted } = snapshot.state;
+  const [command, at] = snapshot.number === null ? ["replay", "--at"] : ["show", "--tick"];
+  const whole = code(`twice ${command} ${quotePath(path)} ${at} ${tick} --json`);
+  return note(before, omitted > 0 && [` ${pluralize(omitted, "part")} or more not shown: `, whole]);
 }
 
 /** Pictures are data of the page itself, which its policy allows. */

@@ -1,8 +1,7 @@
 /** A tree of a state, by the tree pattern of WAI-ARIA. Children are made when their parent is opened. */
 import { cut, fill, h, tag } from "./dom.js";
-import { childrenOf, hasDifference, isLeafNode, searchLeaves, toRoots } from "./nodes.js";
+import { childrenOf, hasDifference, isCut, isLeafNode, searchLeaves, toRoots } from "./nodes.js";
 import { commas } from "./text.js";
-import { textOf, toNumber } from "./values.js";
 import { view } from "./view.js";
 
 const CHILDREN_STEP = 100;
@@ -78,7 +77,7 @@ class Tree extends HTMLElement {
     const isOpen = !isLeaf && this.#open?.has(row.path) && !this.#isFiltered;
     const differs = row.sides && hasDifference(row);
     const isPlotted = view.plots.includes(row.path);
-    const isNumber = isLeaf && row.sides?.some((value) => toNumber(value) !== null);
+    const isNumber = isLeaf && row.sides?.some((side) => side.is_number);
     const key = h("span", { class: "key" },
       h("span", { class: "twisty", "aria-hidden": "true" }, isLeaf ? "" : isOpen ? "▾" : "▸"),
       row.level > 1 ? row.label.replace(/^\./, "") : row.label,
@@ -91,7 +90,7 @@ class Tree extends HTMLElement {
       class: `row ${differs && isLeaf ? "differs" : ""} ${row.more !== undefined ? "more" : ""}`,
       "aria-level": row.level, "aria-posinset": row.position, "aria-setsize": row.siblings,
       "aria-expanded": isLeaf ? null : String(isOpen),
-    }, key, row.sides?.map((value) => h("span", { class: "value" }, cut(textOf(value), TEXT_MAX))));
+    }, key, row.sides?.map(toValue));
   }
 
   get #isFiltered() {
@@ -148,10 +147,17 @@ class Tree extends HTMLElement {
   }
 
   #togglePlot({ path, sides }) {
-    if (!sides.some((value) => toNumber(value) !== null)) return;
+    if (!sides.some((side) => side.is_number)) return;
     const others = view.plots.filter((each) => each !== path);
     view.set({ plots: others.length < view.plots.length ? others : [...others, path] });
   }
+}
+
+/** Show a value; one that is cut says so, and how large it is. */
+function toValue(side) {
+  const { text, size, parts = [], cut: shown } = side;
+  const told = shown ?? (isCut(side) && side.mark && `${commas(parts.length)} of ${commas(size)} shown`);
+  return h("span", { class: "value" }, cut(text, TEXT_MAX), told && tag(told));
 }
 
 const isLeafRow = (row) => row.more === undefined && isLeafNode(row);

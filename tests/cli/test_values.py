@@ -5,13 +5,15 @@ import json
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
+from twice.errors import UsageError
 from twice.foundation.encoding import decode, encode
 from twice.foundation.printable import printable
-from twice.report.values import as_json, find_part, inline, limit_leaves, lines
+from twice.report.values import as_json, find_part, inline, limit_leaves, lines, list_numbers
 
 
 @dataclass
@@ -105,8 +107,8 @@ def test_a_part_is_found_by_the_path_of_a_diagnosis_or_of_a_line() -> None:
         "a.b": opaque(Boat("Fram", 7.5)),
         "array": np.arange(6).reshape(2, 3),
     }
-    paths = {
-        "a.b": state["a.b"], "a['b']": state["a.b"], "a['b.c']": 2, "a[3][0]": 4, "a[3][1].d": None,
+    paths: dict[str, Any] = {
+        "a.b": state["a.b"], "a['b']": 1, "a['b.c']": 2, "a[3][0]": 4, "a[3][1].d": None,
         "a.b.load": 7.5, "array[1, 2]": 5, "array[1]": [3, 4, 5],
     }  # fmt: skip
 
@@ -124,6 +126,53 @@ def test_a_part_is_found_by_the_path_of_a_diagnosis_or_of_a_line() -> None:
     ):
         with pytest.raises(KeyError):
             find_part(state, path)
+
+
+def test_a_path_with_two_meanings_is_refused_and_each_has_a_path_of_its_own() -> None:
+    state = {"a": {"b": {"c": 1}, 0: 5}, "a.b": {"c": 2}, "ab": {"c": 3}}
+
+    with pytest.raises(UsageError, match="several parts"):
+        find_part(state, "a.b.c")
+    found = dict(list_numbers(state))
+
+    assert found == {"['a'].b.c": 1, "['a'][0]": 5, "['a.b'].c": 2, "ab.c": 3}
+    assert {path: find_part(state, path) for path in found} == found
+
+
+def test_no_two_keys_have_one_path() -> None:
+    long = "x" * 300
+    keys = [
+        (0, 0),
+        (0, 1),
+        (0, (1,)),
+        (0, "1"),
+        (),
+        "0",
+        0,
+        1.5,
+        None,
+        b"0",
+        long + "a",
+        long + "b",
+    ]
+    keys += [
+        "it's",
+        'it"s',
+        "a\nb",
+        "a\\nb",
+        Fraction(1, 3),
+        Fraction(2, 3),
+        10**5000,
+        10**5000 + 1,
+    ]
+    keys += [tuple(range(300)), (*range(299), 0), "x['y']'", "x.y'"]
+    state = {"grid": opaque(dict(zip(keys, range(len(keys)), strict=True)))}
+
+    found = dict(list_numbers(state))
+
+    assert len(found) == len(keys)
+    assert {path: find_part(state, path) for path in found} == found
+    assert found["grid[(0, 1)]"] == 1
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,49 @@ def test_what_differs_beside_equal_points_is_shown(page: Page, tmp_path: Path) -
         assert page.locator(".problem").count() == 0
 
 
+def test_values_that_are_cut_are_compared_whole(page: Page, tmp_path: Path) -> None:
+    source = """
+        import numpy
+
+        def main(run):
+            more = run.config["gust"]
+            array = numpy.zeros((100, 100))
+            array[50, 50] = more
+            run.track("big", {"array": array, "list": list(range(6000 + more)), "n": float("nan")})
+            run.track("b", {"m": numpy.eye(3), "map": {"map": [None, None]}, "text": {"text": "hello"}})
+            grid = run.track("grid", {(0, 0): 1, (0, 1): 2 + more})
+            for tick in run.ticks(9):
+                grid[0, 0] = float("nan") if 3 <= tick < 6 else tick
+    """
+    with served(record_programs(tmp_path, source)) as url:
+        open_page(page, url)
+        tree = page.get_by_role("tree")
+        expect(tree).to_contain_text("1,000 of 6,001 shown")
+        expect(tree).to_contain_text("1,000 of 10,000 shown")
+        for text in ("(none)", "(not shown)"):
+            expect(tree).not_to_contain_text(text)
+        for text in ("map dict of 1", "map list of 2"):
+            tree.get_by_role("treeitem", name=text).click()
+        expect(tree).to_contain_text("None")
+        page.get_by_label("only differing").check()
+        expect(page.locator("twice-state")).to_contain_text("3 found in the parts that are shown")
+        expect(tree.get_by_role("treeitem")).to_have_count(3)
+        expect(tree).to_contain_text("grid[(0, 1)]")
+        fields = page.get_by_role("group", name="differences of the whole states")
+        expect(fields).to_contain_text("big.array[50, 50]")
+        expect(fields).to_contain_text("1 of 10,000")
+        page.get_by_label("path of a number").fill("grid[(0, 0)]")
+        page.get_by_role("button", name="plot", exact=True).click()
+        expect(page.locator("twice-plot .key").first).to_contain_text("before tick 0")
+        page.get_by_label("only differing").uncheck()
+        page.get_by_role("button", name="exact state: executes both programs").click()
+        expect(page.locator("twice-state")).to_contain_text("replayed", timeout=EXECUTES_MS)
+        expect(tree).to_contain_text("1,000 of 10,000 shown")
+        page.get_by_label("only differing").check()
+        expect(page.locator("twice-state")).to_contain_text("compared in the parts that are shown")
+        assert page.locator(".problem").count() == 0
+
+
 def tab_to(page: Page, name: str) -> None:
     """Press the key of tabs until an element of that name has the focus."""
     named = "() => [document.activeElement.textContent, document.activeElement.labels?.[0]?.textContent]"

@@ -13,6 +13,7 @@ import pytest
 from programs import recorded
 from twice.errors import TwiceError, UsageError
 from twice.recorder.cadence import Cadence
+from twice.recorder.record import RecordWriter
 from twice.recorder.runrecord import RunRecord
 from twice.view.executions import Executions
 from twice.view.server import ViewServer
@@ -117,24 +118,6 @@ def test_a_port_in_use_is_one_error(torn: tuple[Path, ViewedRuns]) -> None:
         ViewServer(runs, server.server_port)
 
 
-def test_a_large_value_is_cut(tmp_path: Path) -> None:
-    source = """
-    import numpy
-
-    def main(run):
-        run.track("big", {"array": numpy.arange(10_000).reshape(100, 100), "text": "x" * 5000})
-        for _ in run.ticks(1):
-            pass
-    """
-    with recorded(tmp_path, source) as record, closing(ViewedRuns([record.path])) as runs:
-        told = runs.answer("moment", {"run": "0", "tick": "0"})
-        big = told["snapshot"]["values"]["big"]
-
-    assert (big["array"]["array"]["shape"], big["array"]["array"]["omitted"]) == ([100, 100], 9000)
-    assert big["array"]["array"]["values"] == list(range(1000))
-    assert big["text"] == "x" * 1000 + "…"
-
-
 def test_the_next_command_is_one_command_whatever_the_file_is_named(
     content: bytes, tmp_path: Path
 ) -> None:
@@ -144,19 +127,47 @@ def test_the_next_command_is_one_command_whatever_the_file_is_named(
         assert shlex.split(tell(runs)["next"]) == ["twice", "verify", str(path)]
 
 
-def test_a_number_beyond_a_double_is_a_gap_in_its_plot(tmp_path: Path) -> None:
+def test_a_plot_has_gaps_and_exact_texts(tmp_path: Path) -> None:
     source = """
     def main(run):
-        count = run.track("count", {"n": 1})
-        for _ in run.ticks(2):
-            count["n"] = 10**400
+        values = [10**20, float("nan"), 10**400, True, None]
+        count = run.track("count", {"n": 2**53 + 1, "flag": True})
+        for tick in run.ticks(6):
+            count["n"] = values[tick] if tick < 5 else 0
     """
-    cadence = Cadence("tick", 1)
-    with recorded(tmp_path, source, cadence=cadence) as record:
+    with recorded(tmp_path, source, cadence=Cadence("tick", 1)) as record:
         with closing(ViewedRuns([record.path])) as runs:
             told = runs.answer("values", {"run": "0", "path": "count.n"})
+            with pytest.raises(UsageError, match="path of a number"):
+                runs.answer("values", {"run": "0", "path": "count.flag"})
 
-    assert told["values"] == [1.0, None]
+    assert told["values"] == [2.0**53, 1e20, None, None, None, None]
+    assert told["texts"][:3] == ["9007199254740993", "100000000000000000000", "nan"]
+    assert told["texts"][3].startswith("1000")
+    assert told["texts"][4:] == ["True", "None"]
+
+
+@pytest.mark.parametrize(("tick", "ticks"), [(-20, 0), (1 << 60, (1 << 53) - 1), (6, 7)])
+def test_numbers_that_no_run_has_are_said_in_words(
+    content: bytes, tmp_path: Path, tick: int, ticks: int
+) -> None:
+    path, forged = tmp_path / "a.twice", tmp_path / "forged.twice"
+    path.write_bytes(content)
+    with RunRecord.open(path) as record:
+        point = record.reader.points.point(0)
+        writer = RecordWriter.create(forged, record.identity)
+        digests = b"".join(point.digests.values())
+        layout = writer.layout(tuple(point.digests))
+        writer.point(layout, tick, point.name, point.root, point.chain, digests)
+        streams = {"x": {"draws": {"toLocaleString": 5}}, "y": {"draws": 4000}}
+        writer.close({**(record.ending or {}), "streams": streams})
+
+    with closing(ViewedRuns([forged])) as runs:
+        told = tell(runs)
+
+    assert told["ticks"] == ticks
+    assert any("The record claims" in text for text in told["caveats"]) == (tick != 6)
+    assert [each["draws"] for each in told["streams"]] == ["not counted", "4,000"]
 
 
 def test_a_tick_that_the_run_came_back_to_says_so(tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ Invariant: what is shown of a tick was written during that tick.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from twice.errors import RecordOutOfRange, UsageError
 from twice.foundation.encoding import decode
@@ -23,6 +22,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.snapshots import STREAMS, read_envelope
 from twice.report.values import as_json, find_part, inline, lines
 
+Show: TypeAlias = Callable[[Any], Any]
 LISTS = ("inputs", "effects", "compare_points")
 """Lists of a moment that can grow."""
 _READS_SHOWN = 40
@@ -30,7 +30,7 @@ _PRINTED_SHOWN = 20
 
 
 def moment(
-    record: RunRecord, tick: int, path: str | None = None, *, most: int | None = None
+    record: RunRecord, tick: int, path: str | None = None, *, show: Show = as_json
 ) -> dict[str, Any]:
     """Return what a record knows of one tick, as JSON.
 
@@ -38,7 +38,7 @@ def moment(
         record: open.
         tick: -1 for construction, 0 to its last.
         path: of the part of the state to show; all of it by default.
-        most: elements of one value that are shown, as ``as_json`` has it.
+        show: returns the form of a value in the answer.
 
     Raises:
         RecordOutOfRange: E-RECORD-006, when the record has no such tick. UsageError: E-USE-001, for an unknown path.
@@ -55,7 +55,7 @@ def moment(
     number = record.snapshot_before(tick)
     return {
         "tick": tick,
-        **_journal(record, tick, indices, most),
+        **_journal(record, tick, indices, show),
         "compare_points": [
             {
                 "index": point.index,
@@ -66,12 +66,12 @@ def moment(
             }
             for point in map(log.point, indices)
         ],
-        "snapshot": None if number is None else snapshot(record, number, path, most=most),
+        "snapshot": None if number is None else snapshot(record, number, path, show=show),
     }
 
 
 def snapshot(
-    record: RunRecord, number: int, path: str | None = None, *, most: int | None = None
+    record: RunRecord, number: int, path: str | None = None, *, show: Show = as_json
 ) -> dict[str, Any]:
     """Return one snapshot: its envelope and the values of every component, or the one at a path.
 
@@ -84,7 +84,7 @@ def snapshot(
         "number": number,
         "tick": record.reader.snapshot(number)[0].tick,
         "envelope": read_envelope(record.reader, number),
-        "values": {name: as_json(value, most=most) for name, value in values.items()},
+        "values": {name: show(value) for name, value in values.items()},
     }
 
 
@@ -167,9 +167,8 @@ def _read_values(record: RunRecord, number: int, path: str | None) -> Mapping[st
         ) from error
 
 
-def _journal(record: RunRecord, tick: int, indices: list[int], most: int | None) -> dict[str, Any]:
+def _journal(record: RunRecord, tick: int, indices: list[int], show: Show) -> dict[str, Any]:
     """Return the tick's inputs, reads and printed text."""
-    show = partial(as_json, most=most)
     inputs: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     printed: dict[str, bytes] = {}

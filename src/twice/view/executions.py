@@ -32,9 +32,9 @@ from twice.foundation.with_blocks import Closing
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.replay_session import ReplaySession
 from twice.report.record_pages import excerpt
-from twice.report.values import as_json, limit_leaves
 from twice.view.run_difference import tell_results
-from twice.view.viewed_runs import ELEMENTS_MAX, ENTRIES_MAX, LEAVES_MAX
+from twice.view.state_tree import describe_state
+from twice.view.viewed_runs import ENTRIES_MAX
 from twice.worker.channel import revive_error
 
 _COMMAND_MAX: Final = 1000
@@ -143,8 +143,7 @@ class Executions(Closing):
         """Execute a record's program up to a tick; return the state before its body, and pictures of it.
 
         Returns:
-            ``tick``, ``values`` by component, as ``twice show --json`` has them, and ``frames``: ``name`` and ``png``,
-            in base64.
+            ``tick``, ``state``, a tree, and ``frames``: ``name`` and ``png``, in base64.
 
         Raises:
             TwiceError: as ``twice.replay`` raises it.
@@ -156,8 +155,7 @@ class Executions(Closing):
             {"name": name, "png": b64encode(encode_png(each["shape"], each["bytes"])).decode()}
             for name, each in sorted(frames.items())
         ]
-        told = {name: as_json(value, most=ELEMENTS_MAX) for name, value in values.items()}
-        return {"tick": tick, "values": limit_leaves(told, LEAVES_MAX)[0], "frames": drawn}
+        return {"tick": tick, "state": describe_state(values), "frames": drawn}
 
     def find_lines(self, record: Path, tick: int, *, execution: str = "") -> dict[str, Any]:
         """Execute a record's program through a tick; return the user's lines that made the reads of that tick.

@@ -25,18 +25,18 @@ from twice.recorder.snapshots import load
 from twice.report.moment import LISTS, moment
 from twice.report.overview import describe_run, identity_rows
 from twice.report.record_pages import list_reads, list_streams
-from twice.report.values import as_json, find_part, limit_leaves, list_numbers, mapping
+from twice.report.values import find_part, inline, list_numbers, mapping
 from twice.view.component_changes import find_change, list_changed
 from twice.view.levels import BINS_MAX, count_events
 from twice.view.run_difference import compare_runs
+from twice.view.state_tree import compare_states, describe_state, describe_value
 
 FORMAT: Final = "twice.view/1"
 ENTRIES_MAX: Final = 300
-LEAVES_MAX: Final = 5000
-ELEMENTS_MAX: Final = 1000
+_TICKS_MAX: Final = (1 << 53) - 1
+"""Up to here the page has exact numbers."""
 _PATHS_MAX: Final = 500
 _NAMED_MAX: Final = 20
-_TICK_MAX: Final = 1 << 53
 _VALUES_MAX: Final = 1000
 _STATE_BYTES_MAX: Final = 64 << 20
 """Of all the states that are decoded for one plot."""
@@ -105,7 +105,8 @@ class ViewedRuns:
         """Answer a question of the page.
 
         Args:
-            question: ``session``, ``timeline``, ``moment``, ``change``, ``paths``, ``values`` or ``difference``.
+            question: ``session``, ``timeline``, ``moment``, ``change``, ``paths``, ``values``, ``fields`` or
+                ``difference``.
             asked: its parameters, as text.
 
         Raises:
@@ -119,6 +120,7 @@ class ViewedRuns:
             "change": self._tell_change,
             "paths": self._tell_paths,
             "values": self._tell_values,
+            "fields": self._tell_fields,
             "difference": self._tell_difference,
         }
         if question not in answers:
@@ -162,6 +164,9 @@ class ViewedRuns:
         tear = record.reader.tear
         ended = describe_ending(record.ending) if record.ending else "no ending"
         caveats = list(caveats) if isinstance(caveats, list) else []
+        ticks = min(max(record.ticks, 0), _TICKS_MAX)
+        if ticks != record.ticks:
+            caveats.append(f"The record claims {record.ticks:,} ticks.")
         rows = list[dict[str, str]]()
         for name, text in identity_rows(record, told):
             rows.append({"name": name or rows[-1]["name"], "text": text})
@@ -173,7 +178,8 @@ class ViewedRuns:
             "run": run,
             "name": record.path.name,
             "path": str(record.path),
-            **{name: told[name] for name in ("program", "seed", "ticks", "points")},
+            **{name: told[name] for name in ("program", "seed", "points")},
+            "ticks": ticks,
             "state": state,
             "mood": mood,
             "ending": ended,
@@ -183,11 +189,12 @@ class ViewedRuns:
             "caveats": caveats,
             "identity": rows,
             "streams": [
-                {"name": name, "kind": kind, "draws": draws}
+                {"name": name, "kind": kind, "draws": _print_count(draws)}
                 for name, kind, draws, _ in list_streams(told)
             ],
             "reads": [
-                {"name": name, "by": by, "count": count} for name, by, count in list_reads(told)
+                {"name": name, "by": by, "count": _print_count(count)}
+                for name, by, count in list_reads(told)
             ],
             "snapshots": record.reader.snapshot_count,
             "parent": describe_parent(record.parent) or None,
@@ -217,15 +224,18 @@ class ViewedRuns:
 
     def _tell_moment(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
-        told, omitted = moment(record, tick, most=ELEMENTS_MAX), dict[str, int]()
+        told, omitted = moment(record, tick, show=_keep), dict[str, int]()
         for name in LISTS:
             if len(told[name]) > ENTRIES_MAX:
                 omitted[name] = len(told[name]) - ENTRIES_MAX
                 told[name] = told[name][:ENTRIES_MAX]
+        for entry in told["inputs"]:
+            entry["value"] = describe_value(entry["value"])
+        for entry in told["effects"]:  # the page shows their texts
+            del entry["value"]
+            entry.pop("arguments", None)
         if told["snapshot"] is not None:
-            values, dropped = limit_leaves(told["snapshot"]["values"], LEAVES_MAX)
-            told["snapshot"]["values"] = values if isinstance(values, dict) else {}
-            omitted |= {"values": dropped} if dropped else {}
+            told["snapshot"]["state"] = describe_state(told["snapshot"].pop("values"))
         times = 1 + sum(back.to <= tick <= back.tick for back in record.rollbacks())
         changed = list_changed(record.reader.points, tick)
         return {**told, **changed, "times": times, "omitted": omitted}
@@ -237,37 +247,51 @@ class ViewedRuns:
     def _tell_change(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, name = self._find(_read_integer(asked, "run")), asked.get("component", "")
         # Beside a longer run, the tick can lie behind the end of this one.
-        tick = _read_integer(asked, "tick", None, -1, _TICK_MAX)
+        tick = _read_integer(asked, "tick", None, -1, _TICKS_MAX)
         direction = _read_integer(asked, "direction", 1, -1, 1)
         if name not in (known := record.reader.points.components()):
             raise _refuse("component", name, f"one of {', '.join(known[:_NAMED_MAX])}")
         return find_change(record.reader, name, tick, backwards=direction < 0)
 
-    def _tell_paths(self, asked: Mapping[str, str]) -> dict[str, Any]:
+    def _find_state(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
         number = record.snapshot_before(tick)
-        state = {} if number is None else record.state_at(number)
-        found = islice(list_numbers(state), _PATHS_MAX)
-        return {"paths": [{"path": path, "value": as_json(value)} for path, value in found]}
+        return {} if number is None else record.state_at(number)
+
+    def _tell_fields(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        a, b = (self._find_state({**asked, "run": asked.get(run, "")}) for run in ("a", "b"))
+        return compare_states(a, b)
+
+    def _tell_paths(self, asked: Mapping[str, str]) -> dict[str, Any]:
+        found = islice(list_numbers(self._find_state(asked)), _PATHS_MAX)
+        return {"paths": [{"path": path, "text": inline(value)} for path, value in found]}
 
     def _tell_values(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, path = self._find(_read_integer(asked, "run")), asked.get("path", "")
         of = record.reader.snapshot_count
-        ticks, values = list[int](), list[float | None]()
+        ticks, values, texts = list[int](), list[float | None](), list[str]()
+        has_numbers = False
         for number in self._choose_snapshots(record):
             try:
-                value = find_part(record.state_at(number), path)
+                part = find_part(record.state_at(number), path)
+                texts.append(inline(part))
                 # An array has an element, a library a number of its own.
-                value = value.item() if hasattr(value, "item") else value
-            except (KeyError, ValueError):
+                value = part.item() if hasattr(part, "item") else part
+            except KeyError:
+                value = None
+                texts.append("no such part")
+            except ValueError:
                 value = None
             # A double holds neither every integer nor, for JSON, what is not finite.
-            is_shown = isinstance(value, int | float) and abs(value) <= sys.float_info.max
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            is_shown = is_number and abs(value) <= sys.float_info.max
+            has_numbers |= is_number
             ticks.append(record.reader.snapshot(number)[0].tick)
             values.append(float(value) if is_shown else None)
-        if of and values.count(None) == len(values):
+        if of and not has_numbers:
             raise _refuse("path", path, "the path of a number in the state")
-        return {"path": path, "ticks": ticks, "values": values, "shown": len(ticks), "of": of}
+        told = {"path": path, "ticks": ticks, "values": values, "texts": texts}
+        return {**told, "shown": len(ticks), "of": of}
 
     def _choose_snapshots(self, record: RunRecord) -> Iterator[int]:
         """Yield numbers of snapshots, over the whole run, as many as may be decoded for one plot."""
@@ -290,6 +314,16 @@ def _measure(path: Path) -> tuple[int, int]:
         return 0, 0
     status = path.stat()
     return status.st_ino, status.st_size
+
+
+def _keep(value: Any) -> Any:
+    return value
+
+
+def _print_count(count: object) -> str:
+    """Return a count with commas; a stranger's record may have anything in its place."""
+    is_count = isinstance(count, int) and 0 <= count < 1 << 63
+    return f"{count:,}" if is_count else "not counted"
 
 
 def _read_integer(
