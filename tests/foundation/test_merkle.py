@@ -48,9 +48,9 @@ def test_size_is_the_length_of_the_canonical_form() -> None:
 
 def test_a_leaf_has_the_digest_of_its_value_and_a_node_has_not() -> None:
     node = tree(state())
-    assert node_at(node, "grid").digest == digest_value(state()["grid"]).raw
+    assert node_at(node, "grid").labelled == digest_value(state()["grid"])
     assert node_at(node, "numbers").kind == "leaf"
-    assert node.digest != digest_value(state()).raw
+    assert node.labelled != digest_value(state())
 
 
 @pytest.mark.parametrize(

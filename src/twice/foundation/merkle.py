@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from twice.errors import EncodingRefused
 from twice.foundation.dataclass import dataclass
-from twice.foundation.digests import DEFAULT, Algorithm, digest_parts, raw_digest
+from twice.foundation.digests import DEFAULT, Algorithm, Digest, digest_parts, raw_digest
 from twice.foundation.encoding import Decomposed, Registry, decompose, encode
 from twice.foundation.encoding.built_in_types import LEAVES
 
@@ -37,7 +37,7 @@ class Node:
     Args:
         kind: ``leaf``, or the type of the container: ``list``, ``dict``, ``module:Class``, …
         algorithm: the hash of every node of the tree.
-        digest: the raw digest of the whole value.
+        digest: the raw digest of the whole value; ``labelled`` adds its algorithm.
         children: one node per item, by key, in canonical order; empty for a leaf.
         size: length of the canonical form in bytes.
         head: the canonical bytes before the children: tag, count, keys; empty for a leaf.
@@ -52,6 +52,11 @@ class Node:
     size: int
     head: bytes = field(default=b"", repr=False)
     names: tuple[object, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def labelled(self) -> Digest:
+        """The digest with its algorithm, for printing and storing."""
+        return Digest(self.algorithm, self.digest)
 
 
 class _Frame:
