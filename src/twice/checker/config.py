@@ -74,10 +74,10 @@ class AnalysisConfig:
         Raises:
             ConfigError: E-CONFIG-001: a catalogue is none.
         """
-        from twice.checker.catalogue import extended, shipped
+        from twice.checker.catalogue import extend_catalogue, shipped
 
         bans = [each.name for each in self.bans]
-        return extended(shipped(), self.catalogues, self.allowed, bans)
+        return extend_catalogue(shipped(), self.catalogues, self.allowed, bans)
 
     def index(self) -> Index:
         """Arrange the rules for this catalogue."""

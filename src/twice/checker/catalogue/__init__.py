@@ -20,6 +20,8 @@ from typing import Any, Final, Self
 from twice.errors import ConfigError
 
 FORMAT: Final = "twice.catalogue/1"
+BANNED: Final = "banned"
+"""The group of names that a project bans."""
 _LINE: Final = re.compile(r'\[([\w-]+)\.(\w+)\]|"?([\w.:/*-]+)"? = "([^"\\]*)"')
 
 
@@ -135,10 +137,7 @@ def _plain(text: str) -> dict[str, Any]:
     return data
 
 
-BANNED: Final = "banned"
-
-
-def extended(
+def extend_catalogue(
     base: Catalogue,
     texts: Sequence[tuple[str, str]],
     allowed: Sequence[str],
@@ -163,7 +162,7 @@ def extended(
 
 def _own(text: str, name: str, base: Catalogue) -> Catalogue:
     """Parse a project's catalogue; refuse a group that no rule uses, as a slip of the pen."""
-    found = catalogue_of(_parsed(text, name), name)
+    found = catalogue_of(_parse(text, name), name)
     known = {*base.groups, *base.methods}
     for group in (*found.groups, *found.methods):
         if group not in known:
@@ -176,7 +175,7 @@ def _own(text: str, name: str, base: Catalogue) -> Catalogue:
     return found
 
 
-def _parsed(text: str, name: str) -> dict[str, object]:
+def _parse(text: str, name: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -131,7 +131,7 @@ def shared(kinds: set[Kind | None]) -> Kind | None:
 _ON_SETS: Final = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 
 
-def combined(node: ast.BinOp, left: Kind | None, right: Kind | None) -> Kind | None:
+def combine(node: ast.BinOp, left: Kind | None, right: Kind | None) -> Kind | None:
     """Give what an operator gives for what its sides are."""
     if left is not None and left.name == "path" and isinstance(node.op, ast.Div):
         return left

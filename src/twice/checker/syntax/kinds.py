@@ -26,7 +26,7 @@ from twice.checker.syntax.kind import (
     TEXT,
     WHOLE,
     Kind,
-    combined,
+    combine,
     holding,
     is_none,
     shared,
@@ -134,7 +134,7 @@ class Kinds:
         return self._agreed(node.values, scope, depth)
 
     def _binop(self, node: ast.BinOp, scope: Scope, depth: int) -> Kind | None:
-        return combined(node, self.of(node.left, scope, depth), self.of(node.right, scope, depth))
+        return combine(node, self.of(node.left, scope, depth), self.of(node.right, scope, depth))
 
     def _call(self, node: ast.Call, scope: Scope, depth: int) -> Kind | None:
         qualified = self._names.qualified(node.func, scope)
