@@ -50,6 +50,7 @@ if not _is_worker:
             shutil.rmtree(os.environ["HOME"], ignore_errors=True)
 
 
+_file: Path | None = None  # of the test that runs
 FORKS = Forks(Path(os.environ["HOME"]) / "forks", os.getppid() if _is_worker else os.getpid())
 process.starter = FORKS.start
 programs.FORKS = FORKS
@@ -103,18 +104,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Let no test look through what was loaded for all of them: a restore follows references through the heap."""
+    """Let no run that a test records have the modules of all tests for its program's: a restore follows references."""
     for name, module in list(sys.modules.items()):
         if Path(getattr(module, "__file__", None) or "").name.startswith("test_"):
             del sys.modules[name]
     os.chdir(tempfile.mkdtemp(dir=os.environ["HOME"]))  # a recording lists the files of its folder
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Function) -> Iterator[None]:
-    """Let a run that is recorded in this process have the modules of one file, and not of all tests, for its program's."""
+    """Give a test the module that it stands in."""
+    global _file
+    if _file != item.path:
+        # What the tests before have left is collected once, and not by every test that collects.
+        _file = item.path
+        gc.collect()
+        gc.freeze()
     sys.modules[item.module.__name__] = item.module
     try:
         return (yield)
