@@ -189,9 +189,8 @@ class BranchingSession(Closing):
     def _require_free(self) -> None:
         """Refuse paths that are taken: E-OUTPUT-001."""
         refuse_existing(self.out, force=self._force, is_record=True)
-        if (
-            os.path.lexists(self._beside) and not self._force
-        ):  # exists() raises where a name is too long
+        # exists() raises where a name is too long.
+        if os.path.lexists(self._beside) and not self._force:
             raise OutputExists(
                 f"{self._beside} is there already: files of an older branch.",
                 "Expected a path that is free, for the files that this branch writes.",

@@ -3,7 +3,8 @@
 A record holds no lines: to look them up costs more than most reads. So only a replay that is asked for the lines of
 a tick looks up the stack, and only at the reads of that tick.
 
-Not for: events of connections. A library that asks the world more or less often than it did can get the line of another
+Not for: events of connections, and reads of a thread or task that lived before the snapshot from which the replay
+began: they get other lines or none. A library that asks the world more or less often than it did can get the line of another
 call with the same question.
 
 Invariant: a read gets the line of a call by its own actor with the same operation and arguments, and with the same number

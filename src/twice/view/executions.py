@@ -115,7 +115,7 @@ class Executions(Closing):
     ) -> Path:
         """Leave a record at a tick with other inputs; return the branch's record, beside the first.
 
-        A branch that is stopped leaves no file.
+        A branch that is stopped leaves no file, unless it had just ended.
 
         Raises:
             TwiceError: as the command says it.
@@ -126,17 +126,8 @@ class Executions(Closing):
             self._taken.add(out)
         given = [part for name, text in inputs.items() for part in ("--input", f"{name}={text}")]
         onward = ["--onwards"] if onwards else []
-        words = [
-            str(record.absolute()),
-            "--at",
-            str(tick),
-            *given,
-            *onward,
-            "-o",
-            str(out.absolute()),
-            "--json",
-        ]
-        self._run(["branch", *words], execution)
+        words = ["branch", str(record.absolute()), "--at", str(tick), *given, *onward]
+        self._run([*words, "-o", str(out.absolute()), "--json"], execution)
         return out
 
     def replay(self, record: Path, tick: int, *, execution: str = "") -> dict[str, Any]:
@@ -249,23 +240,20 @@ class Executions(Closing):
 
     def _run(self, words: Sequence[str], execution: str) -> dict[str, Any]:
         """Run a command, and return the document that it prints."""
-        # It ends with the server, however that ends.
+        # It ends with the server, however that ends. Nobody here waits for what watches over that.
         start = [sys.executable, "-P", "-m", "twice.cli.with_parent", str(os.getpid())]
-        watching, theirs = os.pipe()
-        try:
-            process = subprocess.Popen(
-                [*start, str(theirs), *words, *self._trust],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                pass_fds=[theirs],
-            )
-        except OSError as error:
-            raise _explain_failure(words, f"it cannot be started: {error.strerror}") from error
-        finally:
-            os.close(theirs)
-            os.close(watching)
+        with open(os.devnull, "rb") as held:  # noqa: PTH123  (as the other descriptors)
+            try:
+                process = subprocess.Popen(
+                    [*start, str(held.fileno()), *words, *self._trust],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                    pass_fds=[held.fileno()],
+                )
+            except OSError as error:
+                raise _explain_failure(words, f"it cannot be started: {error.strerror}") from error
         with self._stoppable(words, execution, partial(_end_group, process)):
             printed, errors = process.communicate()
             try:

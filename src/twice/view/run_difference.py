@@ -2,7 +2,9 @@
 
 Nothing is executed. Long logs are compared by their chains, without tolerances.
 
-Invariant: two runs are never said to be equal in what was not compared.
+Not covered: a component that one run alone has, where every digest agrees without it, or where it has a tolerance.
+
+Invariant: the answer names the columns that it is about, and those that it leaves out.
 """
 
 from __future__ import annotations
@@ -39,8 +41,9 @@ def compare_runs(a: RunRecord, b: RunRecord) -> dict[str, Any]:
 
     Returns:
         ``tick``, ``name`` and ``columns`` of the first difference, ``last_agreement``, and ``shorter``: the side that
-        ends there. ``sentence``: what no difference means here; empty where there is one. ``notes``: sentences on what was not compared, or agrees within limits. ``others``:
-        what differs beside the compare-points: ``what``, ``a``, ``b``.
+        ends there. ``sentence``: what no difference means here; empty where there is one. ``notes``: sentences on what
+        was not compared, or agrees within limits. ``others``: what differs beside the compare-points: ``what``, ``a``,
+        ``b``.
     """
     log_a, log_b = a.reader.points, b.reader.points
     common = min(len(log_a), len(log_b))

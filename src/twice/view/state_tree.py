@@ -3,7 +3,8 @@
 No value of a program's is sent in a form of its own, so the page takes none for a form of the server's. What is cut says
 so. The page tells whether two values differ by their marks.
 
-Invariant: two values have one mark exactly if their whole canonical forms are equal, however much of them is shown.
+Invariant: two values have one mark exactly if their whole canonical forms are equal, however much of them is shown. A
+number of numpy has the mark of the number that it holds.
 """
 
 from __future__ import annotations
