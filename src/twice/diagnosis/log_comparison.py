@@ -10,6 +10,7 @@ Invariant: nothing is executed here; ten million points are compared in millisec
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from twice.diagnosis.tracing.paths import FLOW, STREAMS
@@ -21,7 +22,7 @@ from twice.foundation.encoding import decode
 from twice.foundation.seeds import Seed
 from twice.recorder.compare_points import VALUE, is_judged
 from twice.recorder.components import RESERVED, SCHEDULE
-from twice.recorder.record import first_difference, is_same_content
+from twice.recorder.record import first_difference, first_other_columns, is_same_content
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.setup import Setup
 from twice.replayer.outcome import Failure
@@ -186,13 +187,15 @@ def _rule_differences(a: Identified, b: Identified) -> Iterator[InputDifference]
 
 
 def list_components(a: RunRecord, b: RunRecord) -> tuple[str, ...]:
-    """Names of the components; of records that are both torn, those that stood at the beginning."""
-    ending = a.ending or b.ending
-    if ending is not None:
-        return tuple(ending.get("components", {}))
-    points = a.reader.points
-    columns = points.point(0).digests if len(points) else ()
-    return tuple(sorted(name for name in columns if name not in RESERVED))
+    """Names of the components of either run; of torn records, those that stood at the beginning."""
+    names = set[str]()
+    for record in (a, b):
+        points = record.reader.points
+        if record.ending is not None:
+            names |= {*record.ending.get("components", {})}
+        elif len(points):
+            names |= {*points.point(0).digests} - {*RESERVED}
+    return tuple(sorted(names))
 
 
 def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:
@@ -202,34 +205,49 @@ def compare_logs(a: RunRecord, b: RunRecord) -> LogDivergence:
         RecordForeign: E-RECORD-002, for chains by which they part elsewhere than by their digests.
     """
     log_a, log_b = a.reader.points, b.reader.points
-    first, common = first_difference(log_a, log_b), min(len(log_a), len(log_b))
-    # Chains are found by halves, and may be forged. Where the digests say what the chains say, those need no proof.
-    if not is_same_content(log_a, log_b, common if first is None else first) or (
-        first is not None and first < common and not list_unequal_judged(a, b, first)
-    ):
-        for record in (a, b):
-            require_consistent_points(record)
+    first, columns = _find_judged_difference(a, b)
     # Values with a tolerance are in no digest, so both are looked through; the earlier one counts.
     within, beyond = _compare_tolerated(a, b, first)
     if beyond is not None and (first is None or beyond[0] <= first):
-        index, columns = beyond[0], [beyond[1]]
-        if index == first:
-            columns += list_unequal_judged(a, b, index)
-    elif first is None:
+        columns = [beyond[1], *(columns if beyond[0] == first else ())]
+        first = beyond[0]
+    if first is None:
         return LogDivergence(None, None, within=within)
-    elif first >= common:
+    shorter = None
+    if first == min(len(log_a), len(log_b)):
         shorter = "a" if len(log_a) < len(log_b) else "b"
-        at = point_ref(b if shorter == "a" else a, first)
-        return LogDivergence(at, point_ref(a, first - 1), ("(end)",), within, shorter=shorter)
-    else:
-        index, columns = first, list_unequal_judged(a, b, first)
     return LogDivergence(
-        at=point_ref(a, index),
-        last_agreement=point_ref(a, index - 1),
+        at=point_ref(b if shorter == "a" else a, first),
+        last_agreement=point_ref(a, first - 1),
         columns=tuple(sorted(columns)),
         within=within,
-        reconverges=_reconverges(a, b, index),
+        reconverges=_reconverges(a, b, first),
+        shorter=shorter,
     )
+
+
+def _find_judged_difference(a: RunRecord, b: RunRecord) -> tuple[int | None, list[str]]:
+    """Return the index and the columns of the first difference that digests or names of columns show.
+
+    Chains are found by halves. They are over digests without the names of columns, they begin to differ where one run
+    alone states a tolerance, and they may be forged. Where the logs say what the chains say, those need no proof.
+    """
+    log_a, log_b = a.reader.points, b.reader.points
+    common = min(len(log_a), len(log_b))
+    parted = first_difference(log_a, log_b)
+    agreed = common if parted is None else parted
+    columns = list_unequal_judged(a, b, agreed) if agreed < common else []
+    if not is_same_content(log_a, log_b, agreed) or (agreed < common and not columns):
+        for record in (a, b):
+            require_consistent_points(record)
+        judged = partial(is_judged, predicate=a.setup.predicate, tolerances={})
+        at = first_other_columns(log_a, log_b, agreed, judged)
+        for index in range(agreed, common) if at is None else (at,):
+            if columns := list_unequal_judged(a, b, index):
+                return index, columns
+    elif columns:
+        return agreed, columns
+    return (None, []) if len(log_a) == len(log_b) else (common, ["(end)"])
 
 
 def place_failure(
@@ -253,14 +271,18 @@ def point_ref(record: RunRecord, index: int) -> PointRef | None:
 
 
 def list_unequal_judged(a: RunRecord, b: RunRecord, index: int) -> list[str]:
-    """Columns of a point that differ, and that the class of the runs judges byte for byte."""
+    """Columns of a point that differ, and that the class of the runs judges byte for byte.
+
+    A tolerance counts where both runs have a value to compare.
+    """
     one, two = a.reader.points.point(index), b.reader.points.point(index)
     if (one.name, one.tick) != (two.name, two.tick):
         return ["(order)"]
-    tolerated = {}
-    for frame in a.reader.frames(kinds=[VALUE], first_point=index, last_point=index):
-        fields: Any = decode(frame.payload)
-        tolerated[fields[0]] = tolerance_from_json(fields[1])
+    tolerated_a, tolerated_b = (
+        {name: tolerance_from_json(within) for _, name, within, _ in _values(record, index, index)}
+        for record in (a, b)
+    )
+    tolerated = {name: tolerated_a[name] for name in tolerated_a.keys() & tolerated_b.keys()}
     return compare_digests(one.digests, two.digests, a.setup.predicate, tolerated)
 
 
@@ -303,7 +325,7 @@ def _compare_tolerated(
     for index, column, measure, value in _values(a):
         if until is not None and index > until:
             break
-        # Both are in order of points and names, and one side may have values that the other has not.
+        # Both are in order of points and names. A value that one side alone has is compared by its digest.
         while pending is not None and (pending[0], pending[1]) < (index, column):
             pending = next(values_b, None)
         if pending is None or (pending[0], pending[1]) != (index, column):
@@ -316,10 +338,13 @@ def _compare_tolerated(
     return within, None
 
 
-def _values(record: RunRecord) -> Iterator[tuple[int, str, Any, Any]]:
+def _values(
+    record: RunRecord, first: int = 0, last: int | None = None
+) -> Iterator[tuple[int, str, Any, Any]]:
+    """Yield index, column, tolerance and value of those points of a range that have any, in order."""
     rows: list[tuple[int, str, Any, Any]] = []
     point = -1
-    for frame in record.reader.frames(kinds=[VALUE]):
+    for frame in record.reader.frames(kinds=[VALUE], first_point=first, last_point=last):
         if frame.point != point:
             yield from sorted(rows, key=lambda row: row[1])
             rows, point = [], frame.point

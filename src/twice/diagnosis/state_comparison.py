@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from twice.diagnosis.executions import Executed
-from twice.foundation.comparison import FieldDifference, differences
+from twice.foundation.comparison import ABSENT, FieldDifference, differences, short
 from twice.foundation.encoding import decode, encode
 from twice.foundation.printable import pluralize
 from twice.recorder.streams import draws
@@ -23,9 +23,11 @@ def compare_states(one: Executed, two: Executed, columns: Sequence[str]) -> list
         if columns and name not in columns:
             continue
         state_a, state_b = one.states.get(name), two.states.get(name)
-        if state_a is None or state_b is None or state_a == state_b:
-            continue
-        found += differences(decode(state_a), decode(state_b), component=name)
+        if state_a is None or state_b is None:
+            shown = (ABSENT if each is None else short(decode(each)) for each in (state_a, state_b))
+            found.append(FieldDifference(name, "missing", *shown))
+        elif state_a != state_b:
+            found += differences(decode(state_a), decode(state_b), component=name)
     return sorted(found, key=FieldDifference.rank)
 
 

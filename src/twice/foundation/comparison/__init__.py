@@ -10,7 +10,13 @@ tolerance.
 
 from __future__ import annotations
 
-from twice.foundation.comparison.field_difference import FieldDifference, Kind, print_value, short
+from twice.foundation.comparison.field_difference import (
+    ABSENT,
+    FieldDifference,
+    Kind,
+    print_value,
+    short,
+)
 from twice.foundation.comparison.tolerance import (
     Abs,
     Exact,
@@ -25,6 +31,7 @@ from twice.foundation.comparison.tolerance import (
 from twice.foundation.comparison.walk import differences
 
 __all__ = [
+    "ABSENT",
     "Abs",
     "Exact",
     "FieldDifference",

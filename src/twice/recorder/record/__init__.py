@@ -6,7 +6,12 @@ Invariant: what was sealed before a crash can be read after it, and a changed by
 """
 
 from twice.recorder.record.block_writer import discard_hidden, hidden_beside, migrate
-from twice.recorder.record.points import Point, first_difference, is_same_content
+from twice.recorder.record.points import (
+    Point,
+    first_difference,
+    first_other_columns,
+    is_same_content,
+)
 from twice.recorder.record.reader import Frame, RecordReader
 from twice.recorder.record.writer import RecordWriter
 
@@ -17,6 +22,7 @@ __all__ = [
     "RecordWriter",
     "discard_hidden",
     "first_difference",
+    "first_other_columns",
     "hidden_beside",
     "is_same_content",
     "migrate",

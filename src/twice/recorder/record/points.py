@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from twice.recorder.record.block_file import BlockFile, EntryIndex
 from twice.recorder.record.layout import (
@@ -23,6 +23,8 @@ from twice.recorder.record.payloads import Shape, SymbolTable, open_payload
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    _Content: TypeAlias = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], bytes]
 
 _KEPT_BLOCKS = 512
 _COLUMN_BYTES = 8 + 4  # a step between ticks, and the number of a shape
@@ -67,9 +69,7 @@ class PointBlock:
     def __len__(self) -> int:
         return len(self.ticks)
 
-    def content(
-        self, first: int, stop: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], bytes]:
+    def content(self, first: int, stop: int) -> _Content:
         """Return ticks, numbers of shapes and joined digests of the points from ``first`` to before ``stop``."""
         rows = slice(first - self.first, stop - self.first)
         begin = int(self.ends[rows.start - 1]) if rows.start else 0
@@ -144,15 +144,20 @@ class PointLog:
                 yield tick, shapes[shape], block.digests[begin:end]
                 begin = end
 
+    @property
+    def shapes(self) -> list[Shape]:
+        """Names of points and of their columns, each pair once, in the order they were first taken."""
+        return self._symbols().shapes
+
     def columns(self) -> list[str]:
         """Return the names of the components and compared values whose digests points have, sorted."""
-        return sorted({name for shape in self._symbols().shapes for name in shape.components})
+        return sorted({name for shape in self.shapes for name in shape.components})
 
     def components(self, first: int | None = None, last: int | None = None) -> list[str]:
         """Return the names of the components whose state points have, in the record or in a range, sorted."""
         import numpy as np
 
-        shapes = self._symbols().shapes
+        shapes = self.shapes
         numbers = set(range(len(shapes)))
         if first is not None:
             stretches = self._stretches(first, last)
@@ -191,7 +196,7 @@ class PointLog:
 
         known: dict[str, int] = {}
         # Shapes with other components share a name, and here its number.
-        of_shape = [known.setdefault(each.name, len(known)) for each in self._symbols().shapes]
+        of_shape = [known.setdefault(each.name, len(known)) for each in self.shapes]
         numbers = np.array(of_shape, np.int64)
         found = [numbers[block.shapes[rows]] for block, rows in self._stretches(first, last)]
         return np.concatenate([np.empty(0, np.int64), *found]), list(known)
@@ -205,7 +210,7 @@ class PointLog:
         # Shapes differ in length, so a digest is found from the end of its point's digests.
         of_shape = [
             DIGEST_BYTES * (len(names) - names.index(component)) if component in names else 0
-            for _, names in self._symbols().shapes
+            for _, names in self.shapes
         ]
         found, present = [np.empty((0, DIGEST_BYTES), np.uint8)], [np.empty(0, np.bool_)]
         for block, rows in self._stretches(first, last):
@@ -229,7 +234,7 @@ class PointLog:
         import numpy as np
 
         digests, has = self.digests(component, first, last)
-        is_value = np.array([each.is_value for each in self._symbols().shapes], np.bool_)
+        is_value = np.array([each.is_value for each in self.shapes], np.bool_)
         found = [is_value[block.shapes[rows]] for block, rows in self._stretches(first, last)]
         has &= ~np.concatenate([np.empty(0, np.bool_), *found])
         return self.ticks(first, last)[has], digests[has]
@@ -278,24 +283,53 @@ def is_same_content(a: PointLog, b: PointLog, stop: int) -> bool:
 
     Roots and chains are not compared: a record from elsewhere may hold any.
     """
+    of_a, of_b = _number_shapes(a, b, lambda shape: shape)
+    return all(
+        digests_a == digests_b
+        and (ticks_a == ticks_b).all()
+        and (of_a[shapes_a] == of_b[shapes_b]).all()
+        for _, (ticks_a, shapes_a, digests_a), (ticks_b, shapes_b, digests_b) in _pairs(a, b, stop)
+    )
+
+
+def first_other_columns(
+    a: PointLog, b: PointLog, stop: int, is_judged: Callable[[str], bool]
+) -> int | None:
+    """Return the index of the first point before ``stop`` that has other judged columns in each log; None without one.
+
+    Chains do not tell: a root is over digests alone, without the names of their columns.
+    """
+    of_a, of_b = _number_shapes(
+        a, b, lambda shape: [each for each in shape.components if shape.is_value or is_judged(each)]
+    )
+    for at, (_, shapes_a, _), (_, shapes_b, _) in _pairs(a, b, stop):
+        differs = of_a[shapes_a] != of_b[shapes_b]
+        if differs.any():
+            return at + int(differs.argmax())
+    return None
+
+
+def _number_shapes(
+    a: PointLog, b: PointLog, read: Callable[[Shape], object]
+) -> list[npt.NDArray[np.int64]]:
+    """Return a number for each shape of both logs; those of which ``read`` returns the same have the same."""
     import numpy as np
 
-    of_a = {shape: number for number, shape in enumerate(a._symbols().shapes)}
-    as_in_a = np.array([of_a.get(shape, -1) for shape in b._symbols().shapes], np.int64)
+    known: dict[str, int] = {}
+    return [
+        np.array([known.setdefault(repr(read(each)), len(known)) for each in log.shapes])
+        for log in (a, b)
+    ]
+
+
+def _pairs(a: PointLog, b: PointLog, stop: int) -> Iterator[tuple[int, _Content, _Content]]:
+    """Yield what two logs hold before a point, in pieces of equal length: index of the first point, and both contents."""
     at = 0
     while at < stop:
         one, two = a._block_with(at), b._block_with(at)
         end = min(stop, one.first + len(one), two.first + len(two))
-        ticks_a, shapes_a, digests_a = one.content(at, end)
-        ticks_b, shapes_b, digests_b = two.content(at, end)
-        if (
-            digests_a != digests_b
-            or (ticks_a != ticks_b).any()
-            or (shapes_a != as_in_a[shapes_b]).any()
-        ):
-            return False
+        yield at, one.content(at, end), two.content(at, end)
         at = end
-    return True
 
 
 def first_difference(a: PointLog, b: PointLog) -> int | None:
