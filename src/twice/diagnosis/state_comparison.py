@@ -24,8 +24,8 @@ def compare_states(one: Executed, two: Executed, columns: Sequence[str]) -> list
             continue
         state_a, state_b = one.states.get(name), two.states.get(name)
         if state_a is None or state_b is None:
-            shown = (ABSENT if each is None else short(decode(each)) for each in (state_a, state_b))
-            found.append(FieldDifference(name, "missing", *shown))
+            a, b = (ABSENT if each is None else short(decode(each)) for each in (state_a, state_b))
+            found.append(FieldDifference(name, "missing", a, b))
         elif state_a != state_b:
             found += differences(decode(state_a), decode(state_b), component=name)
     return sorted(found, key=FieldDifference.rank)
