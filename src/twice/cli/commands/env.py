@@ -18,6 +18,8 @@ initialised.
 --json` wrote, here or on another machine. Exit code 0 the same, 1 it differs, or a knob
 does not hold.
 
+It also says whether the compiled twin (`pip install 'twice[fast]'`) is in force. Results do not depend on it.
+
 The numeric probes run here each time. `record` and `verify` take their results from before, since the
 machine was started, where the libraries, processor, variables and modes that they follow from are the same.
 """
@@ -34,6 +36,7 @@ from typing import Annotated, Any
 from twice.cli.options import AsJson, build_command, option, refuse_together, refuse_without
 from twice.cli.output import align, tell
 from twice.errors import ConfigError, RecordForeign
+from twice.foundation.compiled import load_twin
 from twice.foundation.environment import EnvironmentDifference, Fingerprint, diff_fingerprints
 from twice.foundation.printable import pluralize
 from twice.recorder.environment.fingerprint import measure_in, measure_numbers_in
@@ -91,9 +94,10 @@ def command(
         broken = probes.differing or any(row.holds is False for row in knobs)
         lines = _describe_numbers(profile, knobs, found, probes)
         return tell(document, lines, as_json=as_json, code=1 if broken else 0)
-    now = measure_in(surroundings)
+    now, twin = measure_in(surroundings), load_twin()[1] or "in force"
     if against is None or recorded is None:
-        return tell(now.to_json(), _describe(now), as_json=as_json)
+        document = {**now.to_json(), "compiled_twin": twin}
+        return tell(document, _describe(now, twin), as_json=as_json)
     differences = diff_fingerprints(recorded, now)
     compared = {
         "file": str(against),
@@ -203,7 +207,7 @@ def _describe_knob(row: KnobReading) -> tuple[str, str]:
     return answer, f"{row.wanted or 'unset'} wanted{read_back}{why}"
 
 
-def _describe(fingerprint: Fingerprint) -> Iterator[str]:
+def _describe(fingerprint: Fingerprint, twin: str) -> Iterator[str]:
     python, system, cpu = fingerprint.python, fingerprint.os, fingerprint.cpu
     yield f"{python.implementation} {python.version} on {system.system}, {cpu.arch}"
     blas = [
@@ -222,6 +226,7 @@ def _describe(fingerprint: Fingerprint) -> Iterator[str]:
             "probes",
             f"{pluralize(len(fingerprint.probes), 'short computation')}; --json prints their digests",
         ),
+        ("compiled twin", twin),
     ]
     yield from align(rows)
     yield "next: twice env --against RECORD"

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+from twice.foundation.compiled import load_twin
 from twice.foundation.encoding import format as fmt
 from twice.foundation.encoding.arrays import decompose_array, encode_array
 from twice.foundation.encoding.built_in_types import (
@@ -241,16 +242,72 @@ class _Writers(Table):
         return writer
 
 
-def _encode_to_parts(value: object, registry: Registry) -> list[Buffer]:
-    table = registry.writers
-    if table is None:
-        table = registry.writers = _Writers(registry)
-    parts: list[Buffer] = []
-    try:
-        table[type(value)](value, parts.append, CycleGuard(), table)
-    except FALLBACK_ERRORS:
-        return walk(value, registry)
-    return parts
+class PythonEncoder:
+    """Writes the values whose types a registry knows. The compiled twin has the same methods."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._table = _Writers(registry)
+
+    def join(self, value: object) -> bytes:
+        """Return the canonical form as one byte string, or raise one of ``FALLBACK_ERRORS``."""
+        return b"".join(self._write(value))
+
+    def split(self, value: object, threshold: int) -> list[Buffer]:
+        """Return it in parts: buffers of at least ``threshold`` bytes are parts of their own."""
+        return _gather(self._write(value), threshold)
+
+    def _write(self, value: object) -> list[Buffer]:
+        parts: list[Buffer] = []
+        self._table[type(value)](value, parts.append, CycleGuard(), self._table)
+        return parts
+
+
+def _gather(parts: list[Buffer], threshold: int) -> list[Buffer]:
+    """Join what is shorter than the threshold with its neighbours."""
+    if max(map(len, parts)) < threshold:
+        return [b"".join(parts)]
+    joined: list[Buffer] = []
+    small: list[Buffer] = []
+    for part in parts:
+        if len(part) < threshold:
+            small.append(part)
+            continue
+        if small:
+            joined.append(b"".join(small))
+            small = []
+        joined.append(part if isinstance(part, memoryview) else memoryview(part))
+    if small:
+        joined.append(b"".join(small))
+    return [part for part in joined if len(part)]
+
+
+def _find_encoder(registry: Registry) -> Any:
+    """Return the encoder of a registry, which is made once: the compiled one where it is in force."""
+    if registry.encoder is None:
+        twin, _ = load_twin()
+        registry.encoder = (
+            PythonEncoder(registry) if twin is None else make_compiled_encoder(registry, twin)
+        )
+    return registry.encoder
+
+
+def make_compiled_encoder(registry: Registry, twin: Any) -> Any:
+    """Return an encoder of the compiled twin; each level of keys and set elements has one of its own."""
+
+    def encode_key(_key: object) -> bytes:
+        raise FallBack
+
+    for _ in range(fmt.KEY_NESTING_MAX + 1):
+        encoder = twin.Encoder(
+            registry.decomposers,
+            registry.find_decomposer,
+            decompose_array,
+            encode_array,
+            FallBack,
+            encode_key,
+        )
+        encode_key = encoder.join
+    return encoder
 
 
 def encode(value: object, *, registry: Registry | None = None) -> bytes:
@@ -268,7 +325,12 @@ def encode(value: object, *, registry: Registry | None = None) -> bytes:
         EncodingCycle: E-ENCODE-002, a value contains itself.
         EncodingTextRefused: E-ENCODE-003, a text holds lone surrogates.
     """
-    return b"".join(_encode_to_parts(value, registry or _default))
+    known = registry or _default
+    try:
+        form: bytes = _find_encoder(known).join(value)
+    except FALLBACK_ERRORS:
+        return b"".join(walk(value, known))
+    return form
 
 
 def encode_parts(
@@ -291,22 +353,12 @@ def encode_parts(
     Raises:
         EncodingRefused: E-ENCODE-001, and its leaves, as for ``encode``.
     """
-    parts = _encode_to_parts(value, registry or _default)
-    if max(map(len, parts)) < threshold:
-        return [b"".join(parts)]
-    joined: list[Buffer] = []
-    small: list[Buffer] = []
-    for part in parts:
-        if len(part) < threshold:
-            small.append(part)
-            continue
-        if small:
-            joined.append(b"".join(small))
-            small = []
-        joined.append(part if isinstance(part, memoryview) else memoryview(part))
-    if small:
-        joined.append(b"".join(small))
-    return [part for part in joined if len(part)]
+    known = registry or _default
+    try:
+        parts: list[Buffer] = _find_encoder(known).split(value, threshold)
+    except FALLBACK_ERRORS:
+        return _gather(walk(value, known), threshold)
+    return parts
 
 
 def decompose(value: object, *, registry: Registry | None = None) -> Decomposed:

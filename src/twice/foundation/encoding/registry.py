@@ -183,15 +183,16 @@ class Registry:
     value is encoded, at import, once.
 
     Attributes:
-        writers: the encoder's cache for each type; a newly registered type leaves it.
+        decomposers: how to take a value of each known type apart.
+        encoder: the encoder that was made for it, which a newly registered type outdates.
     """
 
     def __init__(self) -> None:
         self._by_name: dict[str, Registration] = {}
         self._by_type: dict[type, Registration] = {}
-        self._decomposers: dict[type, Decomposer] = dict(BUILT_IN)
+        self.decomposers: dict[type, Decomposer] = dict(BUILT_IN)
         self._unknown: set[type] = set()
-        self.writers: dict[type, Any] | None = None
+        self.encoder: Any = None
 
     def register(
         self,
@@ -225,10 +226,9 @@ class Registry:
             )
         self._by_name[name] = self._by_type[cls] = Registration(cls, name, to_value, from_value)
         # A dataclass, say, may have been met before it was registered.
-        self._decomposers.pop(cls, None)
+        self.decomposers.pop(cls, None)
         self._unknown.discard(cls)
-        if self.writers is not None:
-            self.writers.pop(cls, None)
+        self.encoder = None
 
     def find(self, name: str) -> Registration | None:
         """Return the registration under a name, or None."""
@@ -248,9 +248,9 @@ class Registry:
 
     def find_decomposer(self, cls: type) -> Decomposer:
         """Return how to take a value of exactly this type apart, or raise ``Refusal``."""
-        known = self._decomposers.get(cls)
+        known = self.decomposers.get(cls)
         if known is None:
-            known = self._decomposers[cls] = self._make_decomposer(cls)
+            known = self.decomposers[cls] = self._make_decomposer(cls)
         return known
 
     def knows(self, cls: type) -> bool:
