@@ -79,13 +79,17 @@ class Timelines extends Part {
   }
 }
 
+/** Say what changed in the tick, of two runs in each. */
 function describe(moments) {
-  const [{ tick, error, end, changed = [], since = {}, compared } = {}] = moments;
-  if (error || end) return end ?? error.happened;
-  const name = (each) => (since[each] < tick - 1 ? `${each} (since ${nameTick(since[each])})` : each);
-  const none = compared ? "no component changed" : "no component was compared";
-  const what = changed.length ? `${changed.map(name).join(", ")} changed` : none;
-  return tick === undefined ? "" : `${nameTick(tick)}: ${what}`;
+  const toText = ({ run, tick, error, end, changed, since, compared }) => {
+    if (end) return end;
+    const of = moments.length > 1 ? `${view.runs[run]?.name}: ` : "";
+    const name = (each) => (since[each] < tick - 1 ? `${each} (since ${nameTick(since[each])})` : each);
+    if (error) return of + error.happened;
+    if (changed.length) return `${of}${changed.map(name).join(", ")} changed`;
+    return of + (compared ? "no component changed" : "no component was compared");
+  };
+  return moments.length ? `${nameTick(moments[0].tick)}: ${moments.map(toText).join("; ")}` : "";
 }
 
 customElements.define("twice-timelines", Timelines);
