@@ -81,14 +81,8 @@ class Timelines extends Part {
 
 /** Say what changed in the tick, of two runs in each. */
 function describe(moments) {
-  const toText = ({ run, tick, error, end, changed, since, compared }) => {
-    if (end) return end;
-    const of = moments.length > 1 ? `${view.runs[run]?.name}: ` : "";
-    const name = (each) => (since[each] < tick - 1 ? `${each} (since ${nameTick(since[each])})` : each);
-    if (error) return of + error.happened;
-    if (changed.length) return `${of}${changed.map(name).join(", ")} changed`;
-    return of + (compared ? "no component changed" : "no component was compared");
-  };
+  const nameRun = (run) => (moments.length > 1 ? `${view.runs[run]?.name}: ` : "");
+  const toText = ({ run, end, error, sentence }) => end ?? nameRun(run) + (error?.happened ?? sentence);
   return moments.length ? `${nameTick(moments[0].tick)}: ${moments.map(toText).join("; ")}` : "";
 }
 

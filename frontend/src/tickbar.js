@@ -23,13 +23,9 @@ export async function stepToChange(direction) {
     const from = paused.step === step ? paused.until : tick;
     const found = await get("change", { run, other, component, tick: from, direction });
     if (toStep() !== step) return; // somebody went on
-    if (found.tick !== null) return view.goTo(found.tick);
-    const changes = other === "" ? "does not change" : "changes in neither run";
-    const nothing = `${component} ${changes} ${direction > 0 ? "after" : "before"} ${nameTick(tick)}`;
-    if (found.until === null) return announce(`${nothing}.`);
-    paused = { step, until: found.until };
-    const read = `${commas(found.points)} compare-points were read`;
-    announce(`${nothing} as far as ${nameTick(found.until)}: ${read}. Ask again to go on.`);
+    paused = { step, until: found.until ?? tick };
+    if (found.tick === null) announce(found.sentence);
+    else view.goTo(found.tick);
   } catch (error) {
     announce(problem(error).textContent);
   }

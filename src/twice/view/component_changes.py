@@ -55,8 +55,8 @@ def list_changed(log: PointLog, tick: int) -> dict[str, Any]:
     """Return the components that changed in a tick.
 
     Returns:
-        ``changed``: their names, sorted. ``compared``: whether any component was compared in this tick. ``since``: for
-        each of the names the tick in which it was compared before, which may lie far back.
+        ``changed``: their names, sorted. ``sentence``: says so, with the tick in which each was compared before where
+        it lies farther back, or that no component was compared in this tick.
     """
     since, is_compared = dict[str, int](), False
     for _, run in groupby(enumerate(log.indices_of_tick(tick)), lambda each: each[1] - each[0]):
@@ -68,12 +68,18 @@ def list_changed(log: PointLog, tick: int) -> dict[str, Any]:
             at, digest = before.get(name, (tick, None))
             if len(_compare(log, name, indices[0], indices[-1], digest)[0]):
                 since.setdefault(name, at)
-    return {"changed": sorted(since), "since": since, "compared": is_compared}
+    names = [
+        f"{name} (since {_name_tick(at)})" if at < tick - 1 else name
+        for name, at in sorted(since.items())
+    ]
+    nothing = "no component changed" if is_compared else "no component was compared"
+    sentence = f"{', '.join(names)} changed" if names else nothing
+    return {"changed": sorted(since), "sentence": sentence}
 
 
 def find_change(
     readers: Sequence[RecordReader], component: str, tick: int, *, backwards: bool
-) -> dict[str, int | None]:
+) -> dict[str, Any]:
     """Find the nearest tick after or before another one at which a component changes in one of some records.
 
     Args:
@@ -84,15 +90,27 @@ def find_change(
 
     Returns:
         ``tick``, or None. ``until``: the tick up to which there is none, from which the search can go on; None where
-        a tick was found, and where the whole records were searched. ``points``: how many were read.
+        a tick was found, and where the whole records were searched. ``sentence``: says what was not found.
     """
     found = [_search(each, component, tick, backwards=backwards) for each in readers]
     ticks = [each for each, _, _ in found if each is not None]
     pauses = [until for _, until, _ in found if until is not None]
     # A change counts only if every record was searched as far as its tick.
     end = (max if backwards else min)([*ticks, *pauses], default=None)
-    told = {"tick": end, "until": None} if end in ticks else {"tick": None, "until": end}
-    return {**told, "points": sum(points for _, _, points in found)}
+    if end in ticks:
+        return {"tick": end, "until": None, "sentence": ""}
+    changes = "changes in neither run" if len(readers) > 1 else "does not change"
+    sentence = f"{component} {changes} {'before' if backwards else 'after'} {_name_tick(tick)}"
+    if end is not None:
+        points = sum(points for _, _, points in found)
+        sentence += (
+            f" as far as {_name_tick(end)}: {points:,} compare-points were read. Ask again to go on"
+        )
+    return {"tick": None, "until": end, "sentence": f"{sentence}."}
+
+
+def _name_tick(tick: int) -> str:
+    return "construction" if tick < 0 else f"tick {tick:,}"
 
 
 def _search(
