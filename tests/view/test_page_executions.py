@@ -59,6 +59,7 @@ def test_a_stop_ends_the_replay_of_the_second_run_too(
         expect(state).to_contain_text("calm.twice: the state before tick 2, replayed")
         expect(state).to_contain_text("gust.twice: the state before tick 0, from snapshot 0")
         expect(page.locator("twice-journal .problem")).to_contain_text("it was stopped")
+        assert page.locator(".problem").count() == 2
     page.close()
 
 
