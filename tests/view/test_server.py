@@ -189,8 +189,11 @@ def asked(page: Page, target: str, body: Any) -> Iterator[list[dict[str, Any]]]:
     asking.join()
 
 
-def stop(page: Page, execution: str) -> None:
-    """Stop an execution, also one that the server does not know yet."""
+def stop(page: Page, execution: str, answers: list[dict[str, Any]]) -> None:
+    """Stop an execution as soon as something runs in it."""
+    executions = page.server.executions
+    while execution not in [each.execution for each in executions._running if each.end is not None]:
+        assert not answers
     assert page.read("/api/stop", {"execution": execution}) == {}
 
 
@@ -272,7 +275,7 @@ def test_a_branch_that_is_stopped_leaves_nothing(page: Page) -> None:
     with asked(page, "/api/branch", body) as answers:
         while not list(folder.glob(".twice-*/branch.twice")):
             assert not answers
-        stop(page, "a")
+        stop(page, "a", answers)
 
     assert "twice branch gave no answer: it was stopped on the page" in answers[0]["happened"]
     assert answers[0]["remedy"].startswith("Run it by hand: twice branch ")
@@ -283,7 +286,7 @@ def test_a_diagnosis_and_a_replay_are_stopped_by_their_names(page: Page) -> None
     commands = {"/api/diagnose": {"a": 0, "b": 0}, "/api/replay": {"run": 0, "tick": 5}}
     for target, body in commands.items():
         with asked(page, target, {**body, "execution": target}) as answers:
-            stop(page, target)
+            stop(page, target, answers)
         assert "it was stopped on the page" in answers[0]["happened"]
     # The next replay has a process of its own.
     assert "state" in page.read("/api/replay", {"run": 0, "tick": 5})

@@ -55,18 +55,18 @@ class _OpenRequest:
         words: the command that does the same.
         execution: the name by which the page stops it.
         ended: why it was ended; empty as long as nobody did.
-        end: ends what runs, from any thread.
+        end: ends what runs, from any thread; None before it runs.
     """
 
     words: Sequence[str]
     execution: str
     ended: str = ""
-    end: Callable[[], object] = lambda: None
+    end: Callable[[], object] | None = None
 
     def start(self, end: Callable[[], object]) -> None:
         """Let what has begun be ended by a call from now on."""
         self.end = end
-        if self.ended:  # somebody who called ``end`` right before this ended nothing
+        if self.ended:  # there was nothing to end yet
             end()
 
     def require_running(self) -> None:
@@ -257,7 +257,8 @@ class Executions(Closing):
                 each.ended = why
             self._turns.notify_all()
         for each in found:
-            each.end()
+            if each.end is not None:
+                each.end()
 
     @contextmanager
     def _stoppable(self, words: Sequence[str], execution: str) -> Iterator[_OpenRequest]:
