@@ -2,7 +2,6 @@
 import { post } from "./api.js";
 import { fill, h, labelled, section } from "./dom.js";
 import { makeExecution } from "./execution.js";
-import { isLeaf } from "./nodes.js";
 import { announce } from "./status.js";
 import { commas } from "./text.js";
 import { any, Part, view } from "./view.js";
@@ -33,12 +32,13 @@ class Branch extends Part {
       ? `${name} is executed with other inputs at tick ${commas(moment.tick)}. The branch is a record of its own.`
       : "This tick has no inputs to change. Go to a tick that has.");
     this.at = { run: view.run, tick: moment?.tick };
-    const offered = JSON.stringify([this.at, inputs.map((each) => [each.name, each.text])]);
+    const offered = JSON.stringify([this.at, inputs.map((each) => [each.name, each.toml])]);
     if (offered === this.#offered) return; // keep what is typed
     this.#offered = offered;
-    fill(this.inputs, inputs.map(({ name: input, text, value }) => {
-      const recorded = isLeaf(value) ? text : ""; // the text of a container is a summary
-      const field = h("input", { type: "text", value: recorded, placeholder: recorded ? null : "[1, 2] or {a = 1}" });
+    // A value without a text from which it could be read again is not offered.
+    fill(this.inputs, inputs.map(({ name: input, toml }) => {
+      const recorded = toml ?? "";
+      const field = h("input", { type: "text", value: recorded, placeholder: recorded ? null : "TOML: 1, \"text\", [1, 2]" });
       return labelled(input, Object.assign(field, { input, recorded }));
     }));
   }

@@ -26,6 +26,7 @@ export function followMoments() {
  * Execute the shown programs up to the tick, and show their exact state instead of the nearest snapshot's.
  *
  * Then execute them through it, for the line of each read. A program that leaves its record there still shows its state.
+ * After a stop, the server refuses what this would ask for next.
  */
 export async function replay(execution) {
   const { tick, shown } = view;
@@ -36,9 +37,10 @@ export async function replay(execution) {
     const exact = { ...moment, snapshot: { ...found, number: null }, frames: found.frames };
     keep(run, tick, exact);
     await load();
-    if (moment.effects.length) keep(run, tick, { ...exact, ...(await locate(run, tick, moment.effects, execution)) });
+    if (!moment.effects.length) continue;
+    keep(run, tick, { ...exact, ...(await locate(run, tick, moment.effects, execution)) });
+    await load();
   }
-  await load();
 }
 
 /** Execute a program through a tick, and return its reads with the lines that made them. */

@@ -5,9 +5,6 @@ const MISSING = { text: "(none)" };
 const UNSHOWN = { text: "(not shown)", size: 1 };
 const SEARCHED_MAX = 200_000;
 
-/** Return whether a value has no parts. */
-export const isLeaf = ({ size = 0 }) => size === 0;
-
 /** Return whether some parts of a value are not shown. */
 export const isCut = ({ size = 0, parts = [] }) => parts.length < size;
 

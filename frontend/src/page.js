@@ -79,13 +79,11 @@ class Timelines extends Part {
   }
 }
 
+/** Say what changed in the tick, of two runs in each. */
 function describe(moments) {
-  const [{ tick, error, end, changed = [], since = {}, compared } = {}] = moments;
-  if (error || end) return end ?? error.happened;
-  const name = (each) => (since[each] < tick - 1 ? `${each} (since ${nameTick(since[each])})` : each);
-  const none = compared ? "no component changed" : "no component was compared";
-  const what = changed.length ? `${changed.map(name).join(", ")} changed` : none;
-  return tick === undefined ? "" : `${nameTick(tick)}: ${what}`;
+  const nameRun = (run) => (moments.length > 1 ? `${view.runs[run]?.name}: ` : "");
+  const toText = ({ run, end, error, sentence }) => end ?? nameRun(run) + (error?.happened ?? sentence);
+  return moments.length ? `${nameTick(moments[0].tick)}: ${moments.map(toText).join("; ")}` : "";
 }
 
 customElements.define("twice-timelines", Timelines);

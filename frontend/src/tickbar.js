@@ -1,23 +1,31 @@
 /** The chosen tick: a slider, a field, and buttons that step. */
-import { findChange } from "./changes.js";
+import { get } from "./api.js";
 import { button, fill, h, labelled } from "./dom.js";
 import { announce, problem } from "./status.js";
 import { commas, nameTick } from "./text.js";
 import { any, CONSTRUCTION, Part, view } from "./view.js";
 
-/** Step from the tick to the next or previous change of the chosen component. */
+let paused = {};
+
+/**
+ * Step from the tick to the next or previous change of the chosen component in a shown run.
+ *
+ * A long search ends before the records do, with the tick that it came to. The same step goes on from there.
+ */
 export async function stepToChange(direction) {
-  const { run, component, tick } = view;
+  const { shown, component, tick } = view;
   if (!component) return announce("Choose a component first: press its name in the timeline.");
   announce(`Looking for a change of ${component}.`);
+  const [run, other = ""] = shown;
+  const toStep = () => JSON.stringify([view.shown, view.component, view.tick, direction]);
+  const step = toStep();
   try {
-    const found = await findChange(run, component, tick, direction);
-    if (view.run !== run || view.component !== component || view.tick !== tick) return; // somebody went on
-    if (found.tick !== null) return view.goTo(found.tick);
-    const nothing = `${component} does not change ${direction > 0 ? "after" : "before"} ${nameTick(tick)}`;
-    if (found.until === null) return announce(`${nothing}.`);
-    const read = `${commas(found.points)} compare-points were read`;
-    announce(`${nothing} as far as ${nameTick(found.until)}: ${read}. Ask again to go on.`);
+    const from = paused.step === step ? paused.until : tick;
+    const found = await get("change", { run, other, component, tick: from, direction });
+    if (toStep() !== step) return; // somebody went on
+    paused = { step, until: found.until ?? tick };
+    if (found.tick === null) announce(found.sentence);
+    else view.goTo(found.tick);
   } catch (error) {
     announce(problem(error).textContent);
   }

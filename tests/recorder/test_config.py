@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import rfc8785
 from hypothesis import given
@@ -18,6 +20,7 @@ from twice.foundation.encoding import encode
 from twice.recorder.config import (
     Config,
     describe_floats,
+    format_value,
     parse_settings,
     parse_value,
     read_config,
@@ -63,6 +66,53 @@ def test_a_configuration_cannot_be_changed() -> None:
 def test_a_setting_is_typed_like_toml_and_is_text_otherwise(text: str, value: object) -> None:
     assert parse_value(text) == value
     assert parse_settings([f"key={text}"]) == {"key": value}
+
+
+TOML = st.recursive(
+    st.booleans() | st.integers() | st.floats() | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(st.text('ab ="\n\x7f'), parts, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+OTHERS = (
+    st.none()
+    | st.binary()
+    | st.tuples(st.integers())
+    | st.sets(st.integers())
+    | st.complex_numbers()
+)
+
+
+@given(TOML)
+def test_a_written_value_is_read_back_in_value_and_type(value: object) -> None:
+    text = format_value(value)
+
+    assert text is not None
+    assert text.isprintable()
+    assert encode(parse_value(text.strip())) == encode(value)
+
+
+@given(OTHERS)
+def test_a_value_that_toml_does_not_have_is_not_written(value: object) -> None:
+    assert [format_value(each) for each in (value, [value], {"a": value})] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"), (1, "1"), (1.0, "1.0"), (float("-inf"), "-inf"), (float("nan"), "nan"),
+        ("True", '"True"'), ('a "b"\n', r'"a \"b\"\n"'), ("\u202e", r'"\U0000202e"'),
+        ({"a b": [1, {}]}, '{"a b" = [1, {}]}'), ({1: 2}, None), (np.float64(1), None), (np.zeros(2), None),
+        ("\ud800", None), (Path("a"), None), (IntEnum("Two", ["ONE"])(1), None),
+    ],
+)  # fmt: skip
+def test_a_value_is_written_as_toml_or_not_at_all(value: object, text: str | None) -> None:
+    assert format_value(value) == text
+
+
+def test_a_long_value_is_written_whole_or_not_at_all() -> None:
+    assert format_value("x" * 9999) == f'"{"x" * 9999}"'
+    assert format_value("x" * 99_999) is None
+    assert format_value(10**5000) is None
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,30 @@ def test_a_branch_that_is_closed_without_finishing_leaves_no_file(
 
 
 @pytest.mark.integration
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_branch_that_is_ended_while_it_publishes_leaves_all_or_nothing(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_moved: bool
+) -> None:
+    move = Path.replace
+
+    def end(file: Path, target: Path) -> Path:
+        if file.name == "branch.twice":
+            if is_moved:
+                move(file, target)
+            raise SystemExit(143)  # as a signal does
+        return move(file, target)
+
+    monkeypatch.setattr(Path, "replace", end)
+    with replay(path, at=3) as session, session.branch(tmp_path / "b.twice") as branching:
+        (branching._files / "written").write_text("by the program")
+        with pytest.raises(SystemExit):
+            branching.finish()
+
+    left = {each.name for each in tmp_path.iterdir()}
+    assert left == ({"b.twice", "b.twice.files"} if is_moved else set())
+
+
+@pytest.mark.integration
 def test_a_branch_has_no_component_but_those_of_the_run(path: Path, tmp_path: Path) -> None:
     with (
         replay(path, at=5) as session,

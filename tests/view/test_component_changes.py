@@ -79,6 +79,7 @@ def test_changes_are_those_of_a_walk_from_point_to_point(
         tick = max(tick + step, 0)
         entries.append((name, columns, tick, digests))
     changed, last = walk(entries), max(entry[2] for entry in entries)
+    end = entries[-1][2]  # ticks behind it were rolled back
     path = tmp_path_factory.getbasetemp() / "a.twice"
     with write_points(path, entries, cuts) as reader, pytest.MonkeyPatch.context() as patch:
         patch.setattr(component_changes, "_SEARCHED_POINTS", searched)
@@ -95,9 +96,10 @@ def test_changes_are_those_of_a_walk_from_point_to_point(
         for at in range(last + 1):
             found = list_changed(reader.points, at)
             assert found["changed"] == sorted(name for name in changed if at in changed[name])
-            assert found["compared"] == any(e[2] == at and e[1] != (e[0],) for e in entries)
+            is_compared = any(e[2] == at and e[1] != (e[0],) for e in entries)
+            assert (found["sentence"] == "no component was compared") == (not is_compared)
             for name in ("a", "b", "c", "z"):
-                ticks = changed.get(name, [])
+                ticks = [each for each in changed.get(name, []) if each <= end]
                 after, before = (search(reader, name, at, backwards=way) for way in (False, True))
                 assert after == min((each for each in ticks if each > at), default=None)
                 assert before == max((each for each in ticks if each < at), default=None)
@@ -105,7 +107,7 @@ def test_changes_are_those_of_a_walk_from_point_to_point(
 
 def search(reader: RecordReader, name: str, tick: int, *, backwards: bool) -> int | None:
     """Search to the end, however often it takes."""
-    while (found := find_change(reader, name, tick, backwards=backwards))["until"] is not None:
+    while (found := find_change([reader], name, tick, backwards=backwards))["until"] is not None:
         assert found["tick"] is None
         assert (found["until"] - tick) * (-1 if backwards else 1) > 0
         tick = found["until"]
@@ -131,11 +133,52 @@ def test_a_search_that_is_long_says_how_far_it_came(
     monkeypatch.setattr(component_changes, "_SEARCHED_POINTS", 1000)
     entries = [("tick", ("a", "b"), tick, 0) for tick in range(3_000)]
     with write_points(tmp_path / "a.twice", entries, set(range(99, 3_000, 100))) as reader:
-        after = find_change(reader, "a", 49, backwards=False)
-        before = find_change(reader, "a", 2_950, backwards=True)
+        after = find_change([reader], "a", 49, backwards=False)
+        before = find_change([reader], "a", 2_950, backwards=True)
 
-    assert after == {"tick": None, "until": 999, "points": 1000}
-    assert before == {"tick": None, "until": 2_000, "points": 1000}
+    assert (after["tick"], after["until"], before["tick"], before["until"]) == (
+        None,
+        999,
+        None,
+        2_000,
+    )
+    assert after["sentence"] == (
+        "a does not change after tick 49 as far as tick 999: 1,000 compare-points were read. Ask again to go on."
+    )
+
+
+@pytest.mark.parametrize(
+    ("tick", "backwards", "found"),
+    [(0, False, 200), (200, False, 700), (700, False, None), (899, True, 700), (700, True, 200), (200, True, None)],
+)  # fmt: skip
+@pytest.mark.parametrize("searched", [50, 10_000])
+def test_the_change_of_two_runs_is_the_nearest_of_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tick: int, backwards: bool, found: int | None, searched: int
+) -> None:  # fmt: skip
+    monkeypatch.setattr(component_changes, "_SEARCHED_POINTS", searched)
+    cuts = set(range(49, 900, 50))
+    early = [("tick", ("a",), at, 2 * (at >= 200)) for at in range(900)]
+    late = [("tick", ("a",), at, 2 * (at >= 700)) for at in range(800)]
+    with (
+        write_points(tmp_path / "a.twice", early, cuts) as a,
+        write_points(tmp_path / "b.twice", late, cuts) as b,
+    ):
+        for readers in ([a, b], [b, a]):
+            told = find_change(readers, "a", tick, backwards=backwards)
+            while told["until"] is not None:
+                assert told["tick"] is None
+                told = find_change(readers, "a", told["until"], backwards=backwards)
+            assert told["tick"] == found
+
+
+def test_a_change_in_a_tick_that_was_rolled_back_behind_the_end_is_not_found(
+    tmp_path: Path,
+) -> None:
+    entries = [("tick", ("a",), tick, 2 * (tick % 2)) for tick in (0, 1, 2, 3, 4, 5, 2, 3)]
+    with write_points(tmp_path / "a.twice", entries, {3}) as reader:
+        assert search(reader, "a", 2, backwards=False) == 3
+        assert search(reader, "a", 3, backwards=False) is None
+        assert search(reader, "a", 9, backwards=True) == 3
 
 
 def test_a_digest_that_lies_far_back_makes_counts_inexact_and_not_wrong(tmp_path: Path) -> None:
@@ -145,7 +188,7 @@ def test_a_digest_that_lies_far_back_makes_counts_inexact_and_not_wrong(tmp_path
         told = count_events(reader, 290, 300, 11)
         assert not told["exact"]
         assert search(reader, "c", 0, backwards=False) == 300
-        assert list_changed(reader.points, 300)["since"] == {"c": 0, "z": 299}
+        assert list_changed(reader.points, 300)["sentence"] == "c (since tick 0), z changed"
 
 
 COMPARING = """
@@ -184,6 +227,8 @@ def test_explicit_compares_hide_no_change(tmp_path: Path) -> None:
         assert ask("change", tick=500, component="c", direction=-1)["tick"] == 20
         with pytest.raises(UsageError, match="component"):
             ask("change", tick=0, component="note")
+        with pytest.raises(UsageError, match="run is 7"):
+            ask("change", tick=0, component="c", other=7)
 
 
 @pytest.mark.integration  # a real record
@@ -192,6 +237,6 @@ def test_a_tick_in_which_nothing_is_compared_says_so(tmp_path: Path) -> None:
         with closing(ViewedRuns([record.path])) as runs:
             told = [runs.answer("moment", {"run": "0", "tick": str(tick)}) for tick in (10, 15)]
 
-    assert (told[0]["changed"], told[0]["compared"]) == ([], False)
+    assert (told[0]["changed"], told[0]["sentence"]) == ([], "no component was compared")
     assert "c" in told[1]["changed"]
-    assert (told[1]["since"]["c"], told[1]["compared"]) == (5, True)
+    assert "c (since tick 5)" in told[1]["sentence"]

@@ -171,6 +171,27 @@ def test_steps_go_to_changes_that_counts_do_not_show(
         assert page.locator(".problem").count() == 0
 
 
+def test_steps_and_the_status_are_about_both_runs(page: Page, tmp_path: Path) -> None:
+    source = """
+        def main(run):
+            c = run.track("c", {"n": 0})
+            for tick in run.ticks(20):
+                c["n"] += tick == (7, 12)[run.config["gust"]]
+    """
+    with served(record_programs(tmp_path, source)) as url:
+        open_page(page, f"{url}#run=0&with=1&tick=0&component=c")
+        status = page.locator("#status")
+        for key, tick in (("n", 7), ("n", 12), ("p", 7)):
+            page.keyboard.press(key)
+            expect_tick(page, tick)
+        expect(status).to_have_text(
+            "tick 7: calm.twice: c changed; gust.twice: no component changed"
+        )
+        page.keyboard.press("p")
+        expect(status).to_contain_text("c changes in neither run before tick 7.")
+        assert page.locator(".problem").count() == 0
+
+
 def test_a_count_of_more_than_the_visible_ticks_says_so(page: Page, tmp_path: Path) -> None:
     source = """
         def main(run):

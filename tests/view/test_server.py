@@ -124,7 +124,7 @@ def test_a_tick_has_its_input_its_state_and_what_changed(page: Page) -> None:
 
     (given,) = told["inputs"]
     assert (given["name"], given["text"], given["substituted"]) == ("push", "2", False)
-    assert (given["value"]["text"], given["value"]["size"]) == ("2", 0)
+    assert given["toml"] == "2"
     assert told["printed"] == {"output": "</script><script>alert(1)</script>\n"}
     (place,) = [each for each in told["snapshot"]["state"]["parts"] if each["label"] == "place"]
     assert {each["label"]: each["text"] for each in place["parts"]} == {
@@ -189,10 +189,12 @@ def asked(page: Page, target: str, body: Any) -> Iterator[list[dict[str, Any]]]:
     asking.join()
 
 
-def stop(page: Page, execution: str) -> None:
-    """Stop an execution as soon as it is known."""
-    while "happened" in page.read("/api/stop", {"execution": execution}):
-        pass
+def stop(page: Page, execution: str, answers: list[dict[str, Any]]) -> None:
+    """Stop an execution as soon as something runs in it."""
+    executions = page.server.executions
+    while execution not in [each.execution for each in executions._running if each.end is not None]:
+        assert not answers
+    assert page.read("/api/stop", {"execution": execution}) == {}
 
 
 def test_branches_that_are_made_at_once_are_records_of_their_own(page: Page) -> None:
@@ -273,7 +275,7 @@ def test_a_branch_that_is_stopped_leaves_nothing(page: Page) -> None:
     with asked(page, "/api/branch", body) as answers:
         while not list(folder.glob(".twice-*/branch.twice")):
             assert not answers
-        stop(page, "a")
+        stop(page, "a", answers)
 
     assert "twice branch gave no answer: it was stopped on the page" in answers[0]["happened"]
     assert answers[0]["remedy"].startswith("Run it by hand: twice branch ")
@@ -284,7 +286,7 @@ def test_a_diagnosis_and_a_replay_are_stopped_by_their_names(page: Page) -> None
     commands = {"/api/diagnose": {"a": 0, "b": 0}, "/api/replay": {"run": 0, "tick": 5}}
     for target, body in commands.items():
         with asked(page, target, {**body, "execution": target}) as answers:
-            stop(page, target)
+            stop(page, target, answers)
         assert "it was stopped on the page" in answers[0]["happened"]
     # The next replay has a process of its own.
     assert "state" in page.read("/api/replay", {"run": 0, "tick": 5})
@@ -305,7 +307,8 @@ def test_a_diagnosis_and_a_replay_are_stopped_by_their_names(page: Page) -> None
         ("/api/lines", {"run": 0, "tick": 99}, "Tick 99"),
         ("/api/branch", {"run": 0, "tick": 2, "inputs": {"pull": "1"}}, "pull"),
         ("/api/remove", {}, "'remove' was asked for"),
-        ("/api/stop", {"execution": "b"}, "nothing to stop"),
+        ("/api/stop", {}, "stop was asked for"),
+        ("/api/branch", {"run": 0, "tick": 2, "inputs": {"push": "False"}}, "no value of TOML"),
     ],
 )
 def test_what_makes_no_sense_is_one_error(page: Page, target: str, body: Any, words: str) -> None:

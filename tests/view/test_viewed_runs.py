@@ -78,6 +78,22 @@ def test_a_record_that_grows_is_opened_anew(torn: tuple[Path, ViewedRuns], conte
     assert (run["state"], run["mood"]) == ("complete", "good")
 
 
+def test_a_record_that_another_run_replaces_stays_as_it_was(
+    torn: tuple[Path, ViewedRuns], tmp_path: Path
+) -> None:
+    path, runs = torn
+    before = tell(runs)
+    with recorded(tmp_path, "def main(run):\n    pass\n", out=tmp_path / "b.twice") as other:
+        other.path.replace(path)
+
+    run = tell(runs)
+
+    *caveats, replaced = run["caveats"]
+    assert {**run, "caveats": caveats} == before
+    assert "was replaced or removed" in replaced
+    assert runs.answer("moment", {"run": "0", "tick": "7"})["changed"] == ["count"]
+
+
 def test_a_record_that_ends_while_it_is_opened_is_opened_anew(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

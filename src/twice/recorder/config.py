@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from twice.errors import ConfigError, ConfigKeyUnknown, ConfigKeyUnused
+from twice.foundation.encoding import encode
 
 
 class Config(Mapping[str, Any]):
@@ -147,6 +148,8 @@ def read_config(path: Path) -> dict[str, Any]:
     return data
 
 
+_WRITTEN_BYTES_MAX = 1 << 14
+"""Of the canonical form of a value that a person edits as text."""
 _DEPTH_MAX = 64
 _VALUES_MAX = 1_000_000
 
@@ -214,6 +217,37 @@ def parse_value(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def format_value(value: object) -> str | None:
+    """Write a value as TOML, on one line of printable characters.
+
+    Returns:
+        None for a long value, and where ``parse_value`` would read another value or type: TOML has no None, bytes, tuples
+        or arrays.
+    """
+    try:
+        encoded = encode(value)
+        if len(encoded) > _WRITTEN_BYTES_MAX:
+            return None
+        text = _write_toml(value)
+        return text if encode(parse_value(text)) == encoded else None
+    # Python reads and writes no integer of more than some thousand digits.
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _write_toml(value: Any) -> str:
+    if isinstance(value, dict):
+        rows = (f"{_write_toml(key)} = {_write_toml(each)}" for key, each in value.items())
+        return f"{{{', '.join(rows)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_write_toml, value))}]"
+    if isinstance(value, float):
+        return repr(value)
+    # JSON and TOML write the rest alike, but TOML escapes no character as two surrogates.
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in text)
 
 
 def refuse_unread(keys: Iterable[str], record: object) -> None:

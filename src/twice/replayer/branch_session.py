@@ -171,12 +171,7 @@ class BranchingSession(Closing):
             self._child.read_keeper_report()  # its files are copied when its process has ended
             try:
                 self._require_free()  # somebody may have taken the path while the program ran
-                # Files first: a record without its files would claim that the run wrote none.
-                if any(self._files.iterdir()):
-                    if self._beside.exists():
-                        shutil.rmtree(self._beside)
-                    self._files.replace(self._beside)
-                self._record.replace(self._target)
+                self._publish()
             except OutputExists:
                 self.close()
                 raise
@@ -185,6 +180,20 @@ class BranchingSession(Closing):
                 raise unwritable(self._target, error) from error
         self.close()
         return RunRecord.open(self.out)
+
+    def _publish(self) -> None:
+        """Put the record and its files where they belong: both, or neither if a signal ends this process."""
+        # Files first: a record without its files would claim that the run wrote none.
+        try:
+            if any(self._files.iterdir()):
+                if self._beside.exists():
+                    shutil.rmtree(self._beside)
+                self._files.replace(self._beside)
+            self._record.replace(self._target)
+        except BaseException:
+            if self._record.exists() and not self._files.exists():
+                shutil.rmtree(self._beside)
+            raise
 
     def _require_free(self) -> None:
         """Refuse paths that are taken: E-OUTPUT-001."""

@@ -8,7 +8,8 @@ Invariant: a change is named, or denied, from digests that were read, never from
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,8 +55,8 @@ def list_changed(log: PointLog, tick: int) -> dict[str, Any]:
     """Return the components that changed in a tick.
 
     Returns:
-        ``changed``: their names, sorted. ``compared``: whether any component was compared in this tick. ``since``: for
-        each of the names the tick in which it was compared before, which may lie far back.
+        ``changed``: their names, sorted. ``sentence``: says so, with the tick in which each was compared before where
+        it lies farther back, or that no component was compared in this tick.
     """
     since, is_compared = dict[str, int](), False
     for _, run in groupby(enumerate(log.indices_of_tick(tick)), lambda each: each[1] - each[0]):
@@ -67,24 +68,55 @@ def list_changed(log: PointLog, tick: int) -> dict[str, Any]:
             at, digest = before.get(name, (tick, None))
             if len(_compare(log, name, indices[0], indices[-1], digest)[0]):
                 since.setdefault(name, at)
-    return {"changed": sorted(since), "since": since, "compared": is_compared}
+    names = [
+        f"{name} (since {_name_tick(at)})" if at < tick - 1 else name
+        for name, at in sorted(since.items())
+    ]
+    nothing = "no component changed" if is_compared else "no component was compared"
+    sentence = f"{', '.join(names)} changed" if names else nothing
+    return {"changed": sorted(since), "sentence": sentence}
 
 
 def find_change(
-    reader: RecordReader, component: str, tick: int, *, backwards: bool
-) -> dict[str, int | None]:
-    """Find the nearest tick after or before another one at which a component changes.
+    readers: Sequence[RecordReader], component: str, tick: int, *, backwards: bool
+) -> dict[str, Any]:
+    """Find the nearest tick after or before another one at which a component changes in one of some records.
 
     Args:
-        reader: of the record.
+        readers: of the records.
         component: its name.
         tick: from which the search starts; not in it.
         backwards: search before the tick.
 
     Returns:
         ``tick``, or None. ``until``: the tick up to which there is none, from which the search can go on; None where
-        the whole record was searched. ``points``: how many were read.
+        a tick was found, and where the whole records were searched. ``sentence``: says what was not found.
     """
+    found = [_search(each, component, tick, backwards=backwards) for each in readers]
+    ticks = [each for each, _, _ in found if each is not None]
+    pauses = [until for _, until, _ in found if until is not None]
+    # A change counts only if every record was searched as far as its tick.
+    end = (max if backwards else min)([*ticks, *pauses], default=None)
+    if end in ticks:
+        return {"tick": end, "until": None, "sentence": ""}
+    changes = "changes in neither run" if len(readers) > 1 else "does not change"
+    sentence = f"{component} {changes} {'before' if backwards else 'after'} {_name_tick(tick)}"
+    if end is not None:
+        points = sum(points for _, _, points in found)
+        sentence += (
+            f" as far as {_name_tick(end)}: {points:,} compare-points were read. Ask again to go on"
+        )
+    return {"tick": None, "until": end, "sentence": f"{sentence}."}
+
+
+def _name_tick(tick: int) -> str:
+    return "construction" if tick < 0 else f"tick {tick:,}"
+
+
+def _search(
+    reader: RecordReader, component: str, tick: int, *, backwards: bool
+) -> tuple[int | None, int | None, int]:
+    """Search one record; return the tick of the change, the tick to go on from, and the number of points read."""
     log, sign = reader.points, -1 if backwards else 1
     rows = log.block_rows()
     # In the direction of the search. A rollback lets blocks overlap, so they are taken by their nearest tick.
@@ -93,25 +125,28 @@ def find_change(
         for name in (("high", "low") if backwards else ("low", "high"))
     )
     start, best, read, blocks = sign * tick, None, 0, 0
+    # Ticks behind the last one were rolled back, and the page has no place for them.
+    last = log.last.tick if log.last else 0
+    start, end = (max(start, -last - 1), math.inf) if backwards else (start, last)
     for at in nearest.argsort(kind="stable").tolist():
         if farthest[at] <= start:
             continue
         begin = int(nearest[at])
-        if best is not None and begin >= best:
+        if begin > end or (best is not None and begin >= best):
             break
         # One tick may have many points: the search goes on until it has a tick behind it.
         is_long = read >= _SEARCHED_POINTS or blocks >= _SEARCHED_BLOCKS
         if is_long and begin - 1 > start:
-            return {"tick": None, "until": sign * (begin - 1), "points": read}
+            return None, sign * (begin - 1), read
         first, count = int(rows[at]["first"]), int(rows[at]["count"])
         before, _ = _find_before(log, [component], first)
         _, digest = before.get(component, (0, None))
         changed = sign * _compare(log, component, first, first + count - 1, digest)[0]
-        changed = changed[changed > start]
+        changed = changed[(changed > start) & (changed <= end)]
         if len(changed) and (best is None or changed.min() < best):
             best = int(changed.min())
         read, blocks = read + count, blocks + 1
-    return {"tick": None if best is None else sign * best, "until": None, "points": read}
+    return None if best is None else sign * best, None, read
 
 
 def _compare(

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from twice.errors import TwiceError, UsageError
 from twice.foundation.version import VERSION
+from twice.recorder.config import format_value
 from twice.recorder.record_form import describe_ending, describe_parent
 from twice.recorder.record_summary import next_command
 from twice.recorder.runrecord import RunRecord
@@ -29,7 +30,7 @@ from twice.report.values import find_part, inline, list_numbers, mapping
 from twice.view.component_changes import find_change, list_changed
 from twice.view.levels import BINS_MAX, count_events
 from twice.view.run_difference import compare_runs
-from twice.view.state_tree import compare_states, describe_state, describe_value
+from twice.view.state_tree import compare_states, describe_state
 
 FORMAT: Final = "twice.view/1"
 ENTRIES_MAX: Final = 300
@@ -45,6 +46,7 @@ _UNCLOSED: Final = (
     "The record does not say whether its program still runs. If it does, read the record anew. If it was killed, the "
     "command below closes the record."
 )
+_REPLACED: Final = "The file was replaced or removed while it was shown. The page goes on with the run that it opened."
 
 
 class ViewedRuns:
@@ -153,6 +155,9 @@ class ViewedRuns:
                 grown = RunRecord.open(record.path)
             except TwiceError:
                 continue  # what was read of it stays readable
+            if grown.run_id != record.run_id:
+                grown.close()
+                continue  # another run would stand under the head of this one
             record.close()
             self._records[at], self._sizes[at] = grown, size
 
@@ -174,6 +179,8 @@ class ViewedRuns:
         if tear is not None:
             state, mood = ("damaged", "bad") if tear.damaged else ("not closed", "unsure")
             caveats += [_UNCLOSED] * (not tear.damaged)
+        if _measure(record.path)[0] != self._sizes[run][0]:
+            caveats.append(_REPLACED)
         return {
             "run": run,
             "name": record.path.name,
@@ -230,7 +237,7 @@ class ViewedRuns:
                 omitted[name] = len(told[name]) - ENTRIES_MAX
                 told[name] = told[name][:ENTRIES_MAX]
         for entry in told["inputs"]:
-            entry["value"] = describe_value(entry["value"])
+            entry["toml"] = format_value(entry.pop("value"))
         for entry in told["effects"]:  # the page shows their texts
             del entry["value"]
             entry.pop("arguments", None)
@@ -245,13 +252,19 @@ class ViewedRuns:
         return record, _read_integer(asked, "tick", None, -1, max(record.ticks - 1, 0))
 
     def _tell_change(self, asked: Mapping[str, str]) -> dict[str, Any]:
-        record, name = self._find(_read_integer(asked, "run")), asked.get("component", "")
-        # Beside a longer run, the tick can lie behind the end of this one.
+        name, sides = (
+            asked.get("component", ""),
+            ["run", *(["other"] if asked.get("other") else [])],
+        )
+        readers = [self._find(_read_integer(asked, side)).reader for side in sides]
+        # Beside a longer run, the tick can lie behind the end of the other one.
         tick = _read_integer(asked, "tick", None, -1, _TICKS_MAX)
         direction = _read_integer(asked, "direction", 1, -1, 1)
-        if name not in (known := record.reader.points.components()):
+        holding = [each for each in readers if name in each.points.components()]
+        if not holding:
+            known = sorted({name for each in readers for name in each.points.components()})
             raise _refuse("component", name, f"one of {', '.join(known[:_NAMED_MAX])}")
-        return find_change(record.reader, name, tick, backwards=direction < 0)
+        return find_change(holding, name, tick, backwards=direction < 0)
 
     def _find_state(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
