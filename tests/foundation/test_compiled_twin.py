@@ -289,3 +289,26 @@ def test_a_file_that_is_no_module_is_not_in_force(
 
     assert twin is None
     assert why.startswith("twice-fast does not load: ")
+
+
+@needs_twin
+def test_no_reference_is_lost_or_kept() -> None:
+    registry = make_registry()
+    leaves = [object.__name__ * 9, 2.5, 2**80, b"x" * 50, np.arange(9), "ü" * 9, Pair(1, [2])]
+    values = [
+        leaves,
+        tuple(leaves),
+        {f"key {at}": each for at, each in enumerate(leaves)},
+        {f"key {at}": leaves[at % 7] for at in range(99)},
+        dict(enumerate(leaves)),
+        {(at, "x"): each for at, each in enumerate(leaves)},
+        [*leaves, object()],
+    ]
+    counts = []
+    for _ in range(3):
+        for value in values:
+            outcome(lambda value=value: encode(value, registry=registry))
+        gc.collect()  # a refusal and its frames are a circle
+        counts.append([sys.getrefcount(each) for each in leaves])
+
+    assert counts[1] == counts[2]
