@@ -34,7 +34,8 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *decomposers, *find_decomposer, *decompose_array, *encode_array, *fall_back, *encode_key;
+    PyObject *decomposers, *find_decomposer, *decompose_array, *encode_array, *heads, *fall_back, *encode_key;
+    PyObject *dtype, *shape; /* names of attributes */
     Shape *shapes[SHAPES];
     char *spare; /* the buffer of the last call */
     Py_ssize_t spare_capacity;
@@ -296,9 +297,42 @@ put_children(Writer *w, PyObject *children, int depth)
     return result;
 }
 
+/* Return the header of an array whose elements lie in memory as they are written, borrowed; NULL where it is not known. */
+static PyObject *
+find_head(Encoder *encoder, PyObject *array)
+{
+    PyObject *head = NULL, *known = NULL, *key = NULL;
+    PyObject *dtype = PyObject_GetAttr(array, encoder->dtype), *shape = PyObject_GetAttr(array, encoder->shape);
+    if (dtype != NULL && shape != NULL && (key = PyTuple_Pack(2, dtype, shape)) != NULL)
+        known = PyDict_GetItemWithError(encoder->heads, key);
+    if (known != NULL && PyTuple_GET_ITEM(known, 2) == Py_True)
+        head = PyTuple_GET_ITEM(known, 0);
+    Py_XDECREF(key);
+    Py_XDECREF(dtype);
+    Py_XDECREF(shape);
+    return head;
+}
+
 static int
 put_array(Writer *w, PyObject *value)
 {
+    PyObject *head = find_head(w->encoder, value);
+    if (head == NULL && PyErr_Occurred())
+        return -1;
+    Py_buffer view;
+    if (head != NULL && PyObject_GetBuffer(value, &view, PyBUF_C_CONTIGUOUS) == 0) {
+        int is_small = w->parts == NULL || view.len < w->threshold;
+        int result = 0;
+        if (is_small) {
+            result = put_raw(w, PyBytes_AS_STRING(head), PyBytes_GET_SIZE(head));
+            if (result == 0)
+                result = put_raw(w, view.buf, view.len);
+        }
+        PyBuffer_Release(&view);
+        if (is_small)
+            return result;
+    }
+    PyErr_Clear(); /* strided, or without a format: dates and fixed-width text */
     PyObject *pair = PyObject_CallOneArg(w->encoder->encode_array, value);
     if (pair == NULL)
         return -1;
@@ -702,22 +736,25 @@ encoder_split(Encoder *self, PyObject *const *arguments, Py_ssize_t count)
 static int
 encoder_init(Encoder *self, PyObject *arguments, PyObject *named)
 {
-    PyObject *six[6];
+    PyObject *seven[7];
     if (named != NULL && PyDict_GET_SIZE(named)) {
         PyErr_SetString(PyExc_TypeError, "Encoder() takes no keyword arguments");
         return -1;
     }
-    if (!PyArg_ParseTuple(arguments, "O!OOOOO", &PyDict_Type, &six[0], &six[1], &six[2], &six[3], &six[4], &six[5]))
+    if (!PyArg_ParseTuple(arguments, "O!OOOO!OO", &PyDict_Type, &seven[0], &seven[1], &seven[2], &seven[3], &PyDict_Type,
+                          &seven[4], &seven[5], &seven[6]))
         return -1;
-    PyObject **slots[6] = {
-        &self->decomposers, &self->find_decomposer, &self->decompose_array,
-        &self->encode_array, &self->fall_back, &self->encode_key,
+    PyObject **slots[7] = {
+        &self->decomposers, &self->find_decomposer, &self->decompose_array, &self->encode_array,
+        &self->heads, &self->fall_back, &self->encode_key,
     };
-    for (int at = 0; at < 6; at++) {
-        Py_INCREF(six[at]);
-        Py_XSETREF(*slots[at], six[at]);
+    for (int at = 0; at < 7; at++) {
+        Py_INCREF(seven[at]);
+        Py_XSETREF(*slots[at], seven[at]);
     }
-    return 0;
+    Py_XSETREF(self->dtype, PyUnicode_InternFromString("dtype"));
+    Py_XSETREF(self->shape, PyUnicode_InternFromString("shape"));
+    return self->dtype == NULL || self->shape == NULL ? -1 : 0;
 }
 
 static int
@@ -728,6 +765,7 @@ encoder_traverse(Encoder *self, visitproc visit, void *arg)
     Py_VISIT(self->find_decomposer);
     Py_VISIT(self->decompose_array);
     Py_VISIT(self->encode_array);
+    Py_VISIT(self->heads);
     Py_VISIT(self->fall_back);
     Py_VISIT(self->encode_key);
     return 0;
@@ -740,8 +778,11 @@ encoder_clear(Encoder *self)
     Py_CLEAR(self->find_decomposer);
     Py_CLEAR(self->decompose_array);
     Py_CLEAR(self->encode_array);
+    Py_CLEAR(self->heads);
     Py_CLEAR(self->fall_back);
     Py_CLEAR(self->encode_key);
+    Py_CLEAR(self->dtype);
+    Py_CLEAR(self->shape);
     return 0;
 }
 
@@ -768,7 +809,7 @@ static PyMethodDef encoder_methods[] = {
 
 static PyType_Slot encoder_slots[] = {
     {Py_tp_doc, "Writes canonical form. Arguments: decomposers by type, find_decomposer, decompose_array, encode_array, "
-                "the exception that asks for the reference, encode_key."},
+                "headers of arrays, the exception that asks for the reference, encode_key."},
     {Py_tp_new, PyType_GenericNew},
     {Py_tp_init, encoder_init},
     {Py_tp_traverse, encoder_traverse},

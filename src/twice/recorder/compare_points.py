@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from twice.errors import ComponentRefused, ComponentTaken, EncodingRefused
 from twice.foundation.comparison import Tolerance
@@ -34,8 +34,7 @@ _WIDTH = 16
 _COPIED_BYTES_MAX = 128 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ComparePoint:
+class ComparePoint(NamedTuple):
     """A compare-point as it was taken: at a tick, -1 before the first; ``start``, ``tick``, ``end``, a phase or a compare.
 
     Attributes:

@@ -39,8 +39,8 @@ _LITTLE = sys.byteorder == "little"
 _CACHE_MAX = 4096
 _SMALL_BYTES = 1024
 
-# (dtype, shape) -> header, and whether ``tobytes`` gives the element bytes: C order, any strides.
-_heads: dict[tuple[Any, ...], tuple[bytes, bool]] = {}
+# (dtype, shape) -> header; whether ``tobytes`` is best: C order, any strides; whether elements lie in memory as written.
+heads: dict[tuple[Any, ...], tuple[bytes, bool, bool]] = {}
 # Plain numbers only: their bytes in memory are their canonical form. Rewards are numpy scalars.
 _scalar_heads: dict[Any, bytes] = {}
 
@@ -154,18 +154,18 @@ def encode_array(array: Array) -> tuple[bytes, bytes | memoryview]:
     """Return header and element bytes; those of a small array are a copy, which is quicker."""
     dtype = array.dtype
     key = (dtype, array.shape)
-    known = _heads.get(key)
-    if known is not None:
-        head, is_small = known
-        if is_small:
-            return head, array.tobytes()
-    else:
-        head = _encode_head(array)
+    known = heads.get(key)
+    if known is None:
+        is_plain = _is_plain(dtype)
+        known = (_encode_head(array), is_plain and 0 < array.nbytes <= _SMALL_BYTES, is_plain)
         if dtype.names is None:
-            if len(_heads) >= _CACHE_MAX:
-                _heads.clear()
-            _heads[key] = (head, 0 < array.nbytes <= _SMALL_BYTES and _is_plain(dtype))
-    if array.flags.c_contiguous and _is_plain(dtype):
+            if len(heads) >= _CACHE_MAX:
+                heads.clear()
+            heads[key] = known
+    head, is_small, is_plain = known
+    if is_small:
+        return head, array.tobytes()
+    if is_plain and array.flags.c_contiguous:
         return head, _view_bytes(array)
     return head, _view_bytes(pack_array(array))
 

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from twice.foundation.compiled import load_twin
 from twice.foundation.encoding import format as fmt
-from twice.foundation.encoding.arrays import decompose_array, encode_array
+from twice.foundation.encoding.arrays import decompose_array, encode_array, heads
 from twice.foundation.encoding.built_in_types import (
     LEAVES,
     Buffer,
@@ -303,6 +303,7 @@ def make_compiled_encoder(registry: Registry, twin: Any) -> Any:
             registry.find_decomposer,
             decompose_array,
             encode_array,
+            heads,
             FallBack,
             encode_key,
         )
