@@ -9,7 +9,9 @@ Invariant: nothing of the caller's surroundings enters, but secrets that the rec
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from twice.foundation.encoding import decode
@@ -18,10 +20,11 @@ from twice.recorder.effects.events import ACTOR
 from twice.recorder.effects.ops import CONNECTIONS
 from twice.recorder.environment.probes import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
+from twice.recorder.record_form import reading
 from twice.recorder.redaction.redaction import read_placeholders
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import WORLD, describe_world, hear
-from twice.recorder.snapshots import Cursors, read_envelope
+from twice.recorder.snapshots import Cursors, has_started, read_envelope
 from twice.recorder.trust import GRANT, grant, is_made_here
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker, Worker, refuse_nesting
@@ -126,8 +129,10 @@ def find_lost_connections(record: RunRecord, snapshot: int) -> list[str]:
     return [key for key in stood if key not in again]
 
 
-def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
+def restorable_snapshot(record: RunRecord, tick: int, actors: Iterable[str] = ()) -> int | None:
     """Return the latest snapshot from which a tick can be reached, or None for the top.
+
+    None of ``actors`` had been started there: a run that begins at a snapshot does not go on with its threads and tasks.
 
     None if a component cannot be restored, or the run reads files that C code wrote. One with a connection that is not
     made again does not count. If the run was rolled back, only snapshots before the first rollback count: the state that decided on it (such as a governor's memory) is
@@ -139,9 +144,18 @@ def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
         return None
     backs = record.rollbacks()
     last = backs[0].point if backs else len(record.reader.points)
-    before = [entry for entry in record.reader.snapshots if entry.point <= last]
-    usable = (entry.number for entry in reversed(before) if entry.tick <= tick)
-    return next((each for each in usable if not find_lost_connections(record, each)), None)
+    entries = record.reader.snapshots
+    before = [each.number for each in entries if each.point <= last and each.tick <= tick]
+    for actor in actors:
+        started = partial(_has_started, record, actor)
+        del before[bisect_left(before, True, key=started) :]  # it stays started
+    usable = (each for each in reversed(before) if not find_lost_connections(record, each))
+    return next(usable, None)
+
+
+def _has_started(record: RunRecord, actor: str, number: int) -> bool:
+    with reading(f"snapshot {number}", record.path):
+        return has_started(read_envelope(record.reader, number), actor)
 
 
 def open_job_record(job: Mapping[str, Any]) -> RunRecord:
