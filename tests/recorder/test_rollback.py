@@ -13,7 +13,6 @@ from twice.recorder.cadence import Cadence
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 from twice.replayer.replay_session import replay
-from twice.replayer.restore_test import restores
 from twice.replayer.verify import verify
 
 pytestmark = pytest.mark.integration
@@ -99,7 +98,6 @@ def test_a_state_is_of_the_span_that_counted(tmp_path: Path) -> None:
         with branch(record.path, at=7, out=tmp_path / "b.twice") as left:
             assert names(left) == names(record)
             assert [*left.list_snapshots()] == [0, 1, 2, 6]
-        assert restores(record.path) == {"tested": 7, "failed": [], "ticks": [0, 1, 2, 3, 4, 5, 7]}
 
 
 def test_a_tick_that_is_not_kept_is_refused_with_those_that_are(tmp_path: Path) -> None:

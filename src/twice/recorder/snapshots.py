@@ -241,7 +241,8 @@ def has_started(envelope: Mapping[str, Any], actor: str) -> bool:
     if children is None or named is None:
         return True
     kind, number = named.groups()
-    return int(number) < children.get(kind, 0)
+    started: int = children.get(kind, 0)
+    return int(number) < started
 
 
 def load(reader: RecordReader, number: int) -> Captured:
