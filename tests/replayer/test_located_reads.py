@@ -168,22 +168,18 @@ def test_a_read_that_nobody_made_is_not_one_without_a_line(
     assert {(each.file, each.line, each.function) for each in found} == {("", 0, "")}
 
 
-def test_a_replay_for_lines_begins_before_the_actors_of_the_tick(lived: RunRecord) -> None:
-    snapshots = lived.reader.snapshots
-    reached = {
-        name: restorable_snapshot(lived, 5, actors)
-        for name, actors in {
-            "main": ["main"],
-            "thread": ["main", THREAD],
-            "task": [TASK],
-            "later": ["main/thread:1"],
-            "a stranger's": ["main/thread:0x"],
-        }.items()
-    }
+def test_an_execution_begins_before_the_threads_that_read_later(lived: RunRecord) -> None:
+    # A snapshot before each tick; the thread is started in tick 2.
+    assert [restorable_snapshot(lived, tick) for tick in range(7)] == [0, 1, 2, 2, 2, 2, 2]
+    assert restorable_snapshot(lived, 5, ["main", "main/thread:1"]) == 2
+    assert restorable_snapshot(lived, 5, ["main/thread:0x"]) is None
 
-    ticks = {name: None if at is None else snapshots[at].tick for name, at in reached.items()}
-    assert ticks == {"main": 5, "thread": 2, "task": 2, "later": 5, "a stranger's": None}
-    assert [list_actors(lived, tick) for tick in (3, 5)] == [["main"], ["main", THREAD]]
+
+def test_a_replay_for_lines_begins_before_the_actors_of_the_tick(record: RunRecord) -> None:
+    # A snapshot before each third tick, and a thread that is started and ends in each.
+    assert list_actors(record, 3) == ["main", "main/task:9", "main/thread:3"]
+    assert restorable_snapshot(record, 3) == restorable_snapshot(record, 3, ["main/thread:3"]) == 1
+    assert restorable_snapshot(record, 3, ["main/thread:2"]) == 0
 
 
 def test_reads_that_can_be_of_an_earlier_tick_are_named(
