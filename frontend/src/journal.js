@@ -7,6 +7,7 @@ import { any, Part, view } from "./view.js";
 
 const PRINTED_MAX = 4000;
 const DIGEST_MAX = 24;
+const LATE_MAX = 4;
 const READ = ["operation", "result", "actor"];
 
 class Journal extends Part {
@@ -41,6 +42,7 @@ function toParts(moment, isPair) {
     moment.times > 1 && note(`The run went back and came here ${moment.times} times. What follows is of all of them, in their order.`),
     part("Inputs", moment.inputs.map(toInput), omitted.inputs, "more input", ["name", "value"]),
     part("Reads of the world", moment.effects.map(toRead), omitted.effects, "more read", READ),
+    moment.late_actors.length > 0 && note(toLate(moment.late_actors, omitted.late_actors)),
     moment.effects.some(({ place }) => place === undefined) && note("The exact state comes with the line of each read."),
     moment.unlocated && problem(moment.unlocated),
     part("Printed", printed, omitted.printed, "more line"),
@@ -55,9 +57,18 @@ function toRead({ operation, arguments_text: given, strict, text, actor, place }
   return [[call, !strict && tag("not compared"), toPlace(place)], cut(text), actor];
 }
 
+/** Say whose reads can be of an earlier tick: a thread's are written when it ends. */
+function toLate(actors, more = 0) {
+  const rest = actors.length - LATE_MAX + more;
+  const names = [...actors.slice(0, LATE_MAX), ...(rest > 0 ? [`${commas(rest)} more`] : [])];
+  return `Reads of ${names.join(", ")} can be of an earlier tick. The run wrote them down in this one.`;
+}
+
 /** Show the line that made a read; there is none of the user's where a library acted by itself. */
 function toPlace(place) {
-  if (!place) return place === null && note("no line of yours");
+  if (place === undefined) return false;
+  if (place === null) return note("the replay did not make this read");
+  if (!place.file) return note("no line of yours");
   return h("details", {}, h("summary", {}, namePlace(place)), showLines(place));
 }
 

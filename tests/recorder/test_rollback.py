@@ -71,6 +71,35 @@ def test_seeking_in_a_rolled_back_run_stands_in_the_span_that_counted(tmp_path: 
             assert session.state("walk") == late
 
 
+def test_a_state_is_of_the_span_that_counted(tmp_path: Path) -> None:
+    source = """
+        def main(run):
+            count = run.track("count", {"n": 0})
+            is_back = False
+            for tick in run.ticks(8):
+                count["n"] += 1 if is_back else 100
+                if not is_back or tick == 6:
+                    run.input("push", lambda: tick)
+                if tick == 5 and not is_back:
+                    is_back = True
+                    run.rollback(2)
+        """
+    with recorded(tmp_path, source, cadence=Cadence("decision")) as record:
+        assert [entry.tick for entry in record.reader.snapshots] == [0, 1, 2, 3, 4, 5, 7]
+        assert [*record.list_snapshots()] == [0, 1, 2, 6]
+        assert [*record.list_snapshots(5)] == [0, 1, 2, 3, 4]
+        assert [*record.list_snapshots(6)] == [0, 1, 2]
+        assert [record.snapshot_before(tick) for tick in range(-1, 9)] == [
+            None, 0, 1, 2, 2, 2, 2, 2, 6, 6,
+        ]  # fmt: skip
+        with replay(record.path) as session:
+            states = [(session.seek(tick), session.state("count")["n"])[1] for tick in range(9)]
+        assert states == [0, 100, 200, 201, 202, 203, 204, 205, 206]
+        with branch(record.path, at=7, out=tmp_path / "b.twice") as left:
+            assert names(left) == names(record)
+            assert [*left.list_snapshots()] == [0, 1, 2, 6]
+
+
 def test_a_tick_that_is_not_kept_is_refused_with_those_that_are(tmp_path: Path) -> None:
     with pytest.raises(RollbackRefused, match="Tick 3 is not kept; the run is at tick 7") as caught:
         recorded(

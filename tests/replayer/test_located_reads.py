@@ -13,9 +13,10 @@ from twice.recorder.cadence import Cadence
 from twice.recorder.effects import ops
 from twice.recorder.runrecord import RunRecord
 from twice.replayer import located_reads
-from twice.replayer.located_reads import LocatedReads
+from twice.replayer.located_reads import LocatedEffect, LocatedReads, list_actors
+from twice.replayer.replay_job import restorable_snapshot
 from twice.replayer.replay_session import replay
-from twice.report.moment import moment
+from twice.report.moment import moment, moment_lines
 
 PROGRAM = """
     import asyncio
@@ -56,6 +57,37 @@ OF_TICK = {
     ("clock.perf_counter", "main/task"): "by a task",
     ("clock.process_time", "main"): "by main",
 }
+LONG_LIVED = """
+    import asyncio
+    import time
+    from queue import Queue
+    from threading import Thread
+
+    async def watch(asked, answers):
+        while asked.get():
+            answers.put(time.perf_counter())  # by a task
+
+    def serve(asked, answers):
+        asyncio.run(watch(asked, answers))
+        time.monotonic_ns()  # by a thread
+
+    def main(run):
+        seen = run.track("seen", {"ticks": 0})
+        asked, answers = Queue(), Queue()
+        thread = Thread(target=serve, args=(asked, answers))
+        for tick in run.ticks(7):
+            if tick == 2:
+                thread.start()
+            if 2 <= tick < 5:
+                asked.put(True)
+                answers.get()
+            if tick == 5:
+                asked.put(False)
+                thread.join()
+            seen["ticks"] += 1
+            time.process_time_ns()  # by main
+    """
+THREAD, TASK = "main/thread:0", "main/thread:0/task:0"
 MAIN_READS = 2
 """Strict reads of the main program in a tick."""
 
@@ -72,6 +104,14 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def record(path: Path) -> Iterator[RunRecord]:
     with RunRecord.open(path) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunRecord]:
+    """A run with a thread of several ticks, and with a snapshot before each tick."""
+    folder = tmp_path_factory.mktemp("lived")
+    with recorded(folder, LONG_LIVED, cadence=Cadence("tick", 1)) as record:
+        yield record
 
 
 def refuse(error: EffectMismatch) -> None:
@@ -115,7 +155,78 @@ def test_a_question_of_another_actor_is_not_taken_for_it(record: RunRecord) -> N
     assert placed == ["main/thread:0"]
 
 
+def test_a_read_that_nobody_made_is_not_one_without_a_line(
+    record: RunRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = LocatedReads(record, refuse, 1)
+    monkeypatch.setattr(located_reads, "find_user_frame", lambda: None)
+    ask_main(reads, 1 + 1 * MAIN_READS + 1)
+
+    found = [LocatedEffect.from_message(each) for each in reads.reads]
+    of_main = [each for each in found if each.actor == "main" and each.strict]
+    assert [each.is_replayed for each in of_main] == [True, False]
+    assert {(each.file, each.line, each.function) for each in found} == {("", 0, "")}
+
+
+def test_an_execution_begins_before_the_threads_that_read_later(lived: RunRecord) -> None:
+    # A snapshot before each tick; the thread is started in tick 2.
+    assert [restorable_snapshot(lived, tick) for tick in range(7)] == [0, 1, 2, 2, 2, 2, 2]
+    assert restorable_snapshot(lived, 5, ["main", "main/thread:1"]) == 2
+    assert restorable_snapshot(lived, 5, ["main/thread:0x"]) is None
+
+
+def test_a_replay_for_lines_begins_before_the_actors_of_the_tick(record: RunRecord) -> None:
+    # A snapshot before each third tick, and a thread that is started and ends in each.
+    assert list_actors(record, 3) == ["main", "main/task:9", "main/thread:3"]
+    assert restorable_snapshot(record, 3) == restorable_snapshot(record, 3, ["main/thread:3"]) == 1
+    assert restorable_snapshot(record, 3, ["main/thread:2"]) == 0
+
+
+def test_reads_that_can_be_of_an_earlier_tick_are_named(
+    record: RunRecord, lived: RunRecord
+) -> None:
+    told = [moment(lived, tick)["late_actors"] for tick in range(lived.ticks)]
+    assert told == [[], [], [], [], [], [THREAD], [TASK]]
+    assert f"reads of {THREAD} can be" in "\n".join(moment_lines(lived, moment(lived, 5), []))
+
+    # A thread of each tick: a snapshot knows that it had not begun.
+    assert [len(moment(record, tick)["late_actors"]) for tick in (0, 1, 3)] == [0, 1, 0]
+
+
+def test_without_a_compare_point_in_each_tick_reads_of_main_can_be_earlier(tmp_path: Path) -> None:
+    source = """
+        import time
+
+        def main(run):
+            for tick in run.ticks(4):
+                time.time()
+                if tick == 2:
+                    run.input("push", lambda: 1)
+        """
+    with recorded(tmp_path, source, granularity="decision", cadence=Cadence("decision")) as record:
+        told = [moment(record, tick) for tick in range(4)]
+
+    assert [len(each["effects"]) for each in told] == [0, 0, 3, 1]
+    assert [each["late_actors"] for each in told] == [[], [], ["main"], []]
+
+
 @pytest.mark.integration  # the program is executed again
+@pytest.mark.parametrize(
+    ("tick", "actor", "said"), [(5, THREAD, "by a thread"), (6, TASK, "by a task")]
+)
+def test_reads_of_a_thread_of_several_ticks_have_their_lines(
+    lived: RunRecord, tick: int, actor: str, said: str
+) -> None:
+    with replay(lived.path) as session:
+        effects = [each for each in session.effects(tick) if each.strict]
+
+    rows = lived.path.with_name("program.py").read_text().splitlines()
+    found = {each.actor: rows[each.line - 1].partition("  # ")[2] for each in effects}
+    assert all(each.is_replayed for each in effects)
+    assert found == {"main": "by main", actor: said}
+
+
+@pytest.mark.integration  # as above
 @pytest.mark.parametrize("tick", [0, 1, 3])
 def test_each_effect_of_a_tick_has_the_line_that_made_it(path: Path, tick: int) -> None:
     with replay(path, at=tick) as session:

@@ -278,3 +278,32 @@ def test_byte_code_without_source_is_code_of_the_program(tmp_path: Path) -> None
     refused = cli("verify", "a.twice", cwd=tmp_path)
     assert refused.returncode == 2
     assert "E-PROGRAM-004  helper.pyc" in refused.stderr
+
+
+@pytest.mark.integration  # executions begin in processes of their own
+def test_no_execution_begins_where_a_task_lives_that_reads_later(tmp_path: Path) -> None:
+    source = """
+        import asyncio, time
+
+        def main(run):
+            seen = run.track("seen", [])
+
+            async def look():
+                for tick in run.ticks(8):
+                    seen.append(time.time_ns())
+                    if tick == 2:
+                        run.input("push", lambda: 1)
+
+            asyncio.run(look())
+        """
+    # Between the snapshot before tick 3 and the end, no compare-point would show other values.
+    coarse: dict[str, Any] = {"granularity": "decision", "cadence": Cadence("decision")}
+    with recorded(tmp_path, source, **coarse) as record:
+        recorded_values = [value for _, value in record.actor_reads()["main/task:0"]]
+        assert [entry.tick for entry in record.reader.snapshots] == [0, 3]
+        with replay(record.path, at=6) as session:
+            assert session.state("seen") == recorded_values[:6]
+        with branch(record.path, at=6, out=tmp_path / "b.twice") as left:
+            assert [value for _, value in left.actor_reads()["main/task:0"]][:6] == (
+                recorded_values[:6]
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def test_a_wide_range_is_sampled_and_near_the_truth(
 CURSORS = Cursors({"reads": 0, "asked": b""}, 0, b"", 0, 0, 0, bytes(16))
 
 
-def write_streams(path: Path, positions: dict[int, dict[str, int]]) -> RecordReader:
+def write_streams(path: Path, positions: Mapping[int, Mapping[str, int]]) -> RecordReader:
     """Write snapshots by their ticks; each has the positions of its streams."""
     writer = RecordWriter.create(path, {}, force=True)
     for tick, streams in positions.items():
@@ -150,6 +151,22 @@ def test_a_stream_has_the_ticks_between_snapshots_that_differ_in_it(tmp_path: Pa
         ("gusts", [1, 1]), ("steps", [0, 0]),
     ]  # fmt: skip
     assert told["exact"]
+
+
+def test_nothing_is_known_of_a_stream_before_it_is_made(tmp_path: Path) -> None:
+    positions = {0: {}, 10: {"late": 3}, 20: {"late": 4}, 30: {}}
+    with write_streams(tmp_path / "a.twice", positions) as reader:
+        (track,) = count_events(reader, 0, 39, 4)["tracks"]
+
+    assert (track["counts"], track["most"]) == ([0, 10, 0, 0], [0, 10, 0, 0])
+
+
+def test_streams_of_an_abandoned_pass_are_not_compared(tmp_path: Path) -> None:
+    positions = {0: {"steps": 1}, 8: {"steps": 2}, 6: {"steps": 1}, 12: {"steps": 1}}
+    with write_streams(tmp_path / "a.twice", positions) as reader:
+        (track,) = count_events(reader, 0, 11, 3, snapshots=[0, 2, 3])["tracks"]
+
+    assert (track["counts"], track["most"]) == ([0, 0, 0], [4, 4, 4])
 
 
 def test_of_many_snapshots_some_are_compared(tmp_path: Path) -> None:

@@ -203,5 +203,7 @@ def test_a_tick_that_the_run_came_back_to_says_so(tmp_path: Path) -> None:
     ):
         told = [runs.answer("moment", {"run": "0", "tick": str(tick)}) for tick in range(7)]
 
+        assert runs.answer("values", {"run": "0", "path": "count.n"})["ticks"] == [*range(9)]
+
     assert [each["times"] for each in told] == [1, 2, 3, 3, 3, 3, 1]
     assert [len(each["inputs"]) for each in told] == [1, 2, 3, 3, 3, 3, 1]

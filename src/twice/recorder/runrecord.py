@@ -7,12 +7,13 @@ Invariant: opening a record from a stranger runs none of its code, and reading n
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -338,12 +339,35 @@ class RunRecord(Closing):
         return b"".join(pieces[OUTPUT]), b"".join(pieces[ERRORS])
 
     def snapshot_before(self, tick: int) -> int | None:
-        """Return the number of the latest snapshot at or before a tick, or None.
-
-        Where a rollback made a tick stand twice, the latest of them counts.
-        """
+        """Return the number of the latest snapshot at or before a tick that no rollback abandoned, or None."""
+        if self.rollbacks():
+            numbers = self.list_snapshots()
+            at = bisect_right(numbers, tick, key=lambda each: self.reader.snapshots[each].tick)
+            return numbers[at - 1] if at else None
         latest = self.reader.latest_snapshot(tick)
         return None if latest is None else latest.number
+
+    def list_snapshots(self, before: int | None = None) -> Sequence[int]:
+        """Return the numbers of the snapshots that no rollback abandoned, in order; their ticks rise.
+
+        Args:
+            before: number of a snapshot: only snapshots and rollbacks before that one; None for all.
+        """
+        backs = self.rollbacks()
+        if before is not None:
+            now = self.reader.snapshot(before)[0].point
+            backs = [back for back in backs if back.point < now]
+        if not backs:
+            return range(self.reader.snapshot_count if before is None else before)
+        points = [back.point for back in backs]
+        # The earliest tick that each rollback or a later one went back to; none follows the last.
+        ticks = (back.to for back in reversed(backs))
+        earliest = [*accumulate(ticks, min, initial=math.inf)][::-1]
+        return [
+            entry.number
+            for entry in self.reader.snapshots[:before]
+            if entry.tick <= earliest[bisect_left(points, entry.point)]
+        ]
 
     def state_at(self, number: int) -> dict[str, Any]:
         """Return a snapshot's components as plain values; types that are not loaded stay opaque."""

@@ -10,6 +10,7 @@ Invariant: every snapshot can be restored on its own, and its state hash is over
 from __future__ import annotations
 
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -21,6 +22,7 @@ import rfc8785
 from twice.errors import DecodingRefused, RestoreRefused, RollbackRefused
 from twice.foundation.dataclass import dataclass
 from twice.foundation.digests import Algorithm, digest_parts
+from twice.recorder.effects.ops import MAIN
 from twice.recorder.record import RecordReader, RecordWriter
 from twice.recorder.record_form import reading
 
@@ -29,6 +31,7 @@ Parts = Sequence[bytes | bytearray | memoryview]
 _FORMAT = "twice.snapshot/1"
 _KEPT_BYTES_MAX = 64 << 20
 _JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_BELOW_MAIN = re.compile(rf"{MAIN}/(\w+):(\d{{1,18}})(?:/|$)")
 
 
 @dataclass(frozen=True)
@@ -232,6 +235,21 @@ def read_envelope(reader: RecordReader, number: int) -> dict[str, Any]:
             "Open the record with the version that wrote it, or run: twice migrate RECORD -o NEW",
         )
     return envelope
+
+
+def has_started(envelope: Mapping[str, Any], actor: str) -> bool:
+    """Return whether an actor had been started at a snapshot, or the one below the main program that it descends from.
+
+    True where the snapshot does not say it; False for the main program, whose reads every snapshot counts.
+    """
+    if actor == MAIN:
+        return False
+    children, named = envelope["cursors"]["effects"].get("children"), _BELOW_MAIN.match(actor)
+    if children is None or named is None:
+        return True
+    kind, number = named.groups()
+    started: int = children.get(kind, 0)
+    return int(number) < started
 
 
 def load(reader: RecordReader, number: int) -> Captured:

@@ -3,9 +3,9 @@
 A record holds no lines: to look them up costs more than most reads. So only a replay that is asked for the lines of
 a tick looks up the stack, and only at the reads of that tick.
 
-Not for: events of connections, and reads of a thread or task that lived before the snapshot from which the replay
-began: they get other lines or none. A library that asks the world more or less often than it did can get the line of another
-call with the same question.
+Not for: events of connections. A library that asks the world more or less often than it did can get the line of another
+call with the same question. A replay from a snapshot counts on the main program's reads alone, so it must begin before the
+other actors of the tick were started (``list_actors``).
 
 Invariant: a read gets the line of a call by its own actor with the same operation and arguments, and with the same number
 among such calls.
@@ -44,6 +44,7 @@ class LocatedEffect:
         file: source file of the nearest code of the user's that was being called, also through a library; empty for none.
         line: in that file; 0 for none.
         function: qualified name; empty for none.
+        is_replayed: whether the replay made this read by the end of the tick; only then its line is known.
     """
 
     operation: str
@@ -54,6 +55,7 @@ class LocatedEffect:
     file: str = ""
     line: int = 0
     function: str = ""
+    is_replayed: bool = True
 
     @classmethod
     def from_message(cls, told: Mapping[str, Any]) -> Self:
@@ -62,7 +64,11 @@ class LocatedEffect:
         if number in WITH_ARGUMENTS and isinstance(value, tuple) and len(value) == 2:
             arguments, value = value
         operation = OPS[number].name if number in OPS else f"operation {number}"
-        return cls(operation, arguments, value, told["strict"], told["actor"], *told["place"])
+        file, line, function = told["place"] or ("", 0, "")
+        return cls(
+            operation, arguments, value, told["strict"], told["actor"], file, line, function,
+            is_replayed=told["place"] is not None,
+        )  # fmt: skip
 
 
 class _LocatedActor(RecordedActor):
@@ -117,7 +123,7 @@ class LocatedReads(_LocatedActor, RecordedSource):
                     self._recorded.setdefault(number, []).append(question)
                 if frame.tick == tick and (most is None or len(self.reads) < most):
                     self._wanted[question, made[question]] = len(self.reads)
-                    self.reads.append({**who, "number": number, "value": value, "place": ()})
+                    self.reads.append({**who, "number": number, "value": value, "place": None})
                 made[question] += 1
 
     def lenient(self, op: Op, live: Live, owner: str) -> object:
@@ -152,10 +158,19 @@ class LocatedReads(_LocatedActor, RecordedSource):
         at = self._asked[question]
         self._asked[question] = at + 1
         index = self._wanted.get((question, at))
-        frame = None if index is None else find_user_frame()
-        if index is not None and frame is not None:
-            code = frame.f_code
-            self.reads[index]["place"] = (code.co_filename, frame.f_lineno, code.co_qualname)
+        if index is not None:
+            place: tuple[str, int, str] | tuple[()] = ()
+            if (frame := find_user_frame()) is not None:
+                code = frame.f_code
+                place = code.co_filename, frame.f_lineno, code.co_qualname
+            self.reads[index]["place"] = place
+
+
+def list_actors(record: RunRecord, tick: int) -> list[str]:
+    """Return the keys of the actors whose reads the record has in a tick, sorted."""
+    keys = {number: key for key, number in record.actors().items()}
+    frames = record.reader.tick_frames(tick, (STRICT, LENIENT))
+    return sorted({keys.get(frame.actor, MAIN) for frame in frames})
 
 
 def _build_question(actor: str, number: int, arguments: object) -> _Question:

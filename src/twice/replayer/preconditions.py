@@ -25,11 +25,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.recorder.trust import grant_for_block, require_trusted
 from twice.recorder.user_code import digest_sources
 from twice.replayer.outcome import SourceChange
-from twice.replayer.replay_job import (
-    find_files_read_back,
-    find_lost_connections,
-    restorable_snapshot,
-)
+from twice.replayer.replay_job import find_files_read_back, find_lost_connections
 
 
 def source_changes(record: RunRecord) -> list[SourceChange]:
@@ -132,21 +128,20 @@ def require_restorable(record: RunRecord) -> None:
             "Expected a run whose components hold everything that it goes on from.",
             f"Verify it from the top: twice verify {record.path}",
         )
-    if restorable_snapshot(record, record.ticks) is None:
-        forms = (record.ending or {}).get("components", {})
-        names = ", ".join(name for name, form in forms.items() if form == "state only")
-        if not names:
-            lost = find_lost_connections(record, 0)[0]
-            raise SnapshotMissing(
-                f"At every snapshot of {record.path} a connection stands open that a restored run does not make "
-                f"again: {lost} at the first.",
-                "Expected connections that are made before the first tick, or that end with their tick.",
-                f"Verify it from the top: twice verify {record.path}",
-            )
+    forms = (record.ending or {}).get("components", {})
+    if names := ", ".join(name for name, form in forms.items() if form == "state only"):
         raise SnapshotMissing(
             f"{names} cannot be put back: it has state() and no restore().",
             "Expected every component to have both.",
             "Add restore(state); until then seeking and branching execute from the start.",
+        )
+    if all(find_lost_connections(record, entry.number) for entry in record.reader.snapshots):
+        lost = find_lost_connections(record, 0)[0]
+        raise SnapshotMissing(
+            f"At every snapshot of {record.path} a connection stands open that a restored run does not make "
+            f"again: {lost} at the first.",
+            "Expected connections that are made before the first tick, or that end with their tick.",
+            f"Verify it from the top: twice verify {record.path}",
         )
 
 

@@ -69,19 +69,16 @@ def resume_at(record: RunRecord, number: int | None) -> Resume | None:
     """Return everything that is needed to start at a stored snapshot; None for the top."""
     if number is None:
         return None
-    captured, entries = load(record.reader, number), record.reader.snapshots
+    captured = load(record.reader, number)
     points, sizes = captured.cursors.points, captured.cursors.printed
     if sizes is None:
         output, errors = record.printed(before_point=points)
     else:  # output between the compare-point and the snapshot counts as well
         output, errors = record.printed(before_point=points + 1)
         output, errors = output[: sizes[0]], errors[: sizes[1]]
-    kept = []
-    if rolls_back(record):
-        # Earlier snapshots that the run could still be rolled back to here, by tick.
-        latest = {entry.tick: entry.number for entry in entries[:number]}
-        now = entries[number].tick
-        kept = [load(record.reader, latest[tick]) for tick in sorted(latest) if tick < now]
+    # Earlier snapshots that the run could still be rolled back to here.
+    earlier = record.list_snapshots(number) if rolls_back(record) else ()
+    kept = [load(record.reader, each) for each in earlier]
     return Resume(captured=captured, spans=record.loops(), output=(output, errors), kept=kept)
 
 

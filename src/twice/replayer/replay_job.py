@@ -9,19 +9,23 @@ Invariant: nothing of the caller's surroundings enters, but secrets that the rec
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from twice.foundation.encoding import decode
 from twice.recorder.audit.inventory import may_talk
-from twice.recorder.effects.events import ACTOR
+from twice.recorder.effects.events import ACTOR, STRICT
 from twice.recorder.effects.ops import CONNECTIONS
 from twice.recorder.environment.probes import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
+from twice.recorder.record.payloads import SnapshotEntry
+from twice.recorder.record_form import reading
 from twice.recorder.redaction.redaction import read_placeholders
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import WORLD, describe_world, hear
-from twice.recorder.snapshots import Cursors, read_envelope
+from twice.recorder.snapshots import Cursors, has_started, read_envelope
 from twice.recorder.trust import GRANT, grant, is_made_here
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker, Worker, refuse_nesting
@@ -126,12 +130,18 @@ def find_lost_connections(record: RunRecord, snapshot: int) -> list[str]:
     return [key for key in stood if key not in again]
 
 
-def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
+def restorable_snapshot(record: RunRecord, tick: int, actors: Iterable[str] = ()) -> int | None:
     """Return the latest snapshot from which a tick can be reached, or None for the top.
 
     None if a component cannot be restored, or the run reads files that C code wrote. One with a connection that is not
-    made again does not count. If the run was rolled back, only snapshots before the first rollback count: the state that decided on it (such as a governor's memory) is
-    not rolled back, so no snapshot contains it.
+    made again does not count, nor one at which a thread or task lived that reads the world later: a run that begins there
+    does not go on with it. If the run was rolled back, only snapshots before the first rollback count: the state that
+    decided on it (such as a governor's memory) is not rolled back, so no snapshot contains it.
+
+    Args:
+        record: open.
+        tick: to reach.
+        actors: threads and tasks that must be started behind the snapshot in any case.
     """
     forms = (record.ending or {}).get("components", {})
     # One component without restore() would start from its first state, beside others that start here.
@@ -139,9 +149,34 @@ def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
         return None
     backs = record.rollbacks()
     last = backs[0].point if backs else len(record.reader.points)
-    before = [entry for entry in record.reader.snapshots if entry.point <= last]
-    usable = (entry.number for entry in reversed(before) if entry.tick <= tick)
-    return next((each for each in usable if not find_lost_connections(record, each)), None)
+    entries = record.reader.snapshots
+    usable = [each for each in entries if each.point <= last and each.tick <= tick]
+    reads = _find_last_reads(record) | dict.fromkeys(actors, (last + 1, tick))
+    with reading("a snapshot", record.path):
+        while usable:
+            here = usable[-1]
+            envelope = read_envelope(record.reader, here.number)
+            is_later = (key for key, at in reads.items() if at >= (here.point, here.tick))
+            alive = next((key for key in is_later if has_started(envelope, key)), None)
+            if alive is not None:
+                started = partial(_has_started, record, alive)
+                del usable[bisect_left(usable, True, key=started) :]  # it lived at all of them
+            elif find_lost_connections(record, here.number):
+                usable.pop()
+            else:
+                return here.number
+    return None
+
+
+def _find_last_reads(record: RunRecord) -> dict[str, tuple[int, int]]:
+    """Return the compare-point behind the last read of each other actor's own code, and its tick."""
+    keys = {number: key for key, number in record.actors().items()}
+    frames = record.reader.frames((STRICT,)) if keys else iter(())
+    return {keys[each.actor]: (each.point, each.tick) for each in frames if each.actor in keys}
+
+
+def _has_started(record: RunRecord, actor: str, entry: SnapshotEntry) -> bool:
+    return has_started(read_envelope(record.reader, entry.number), actor)
 
 
 def open_job_record(job: Mapping[str, Any]) -> RunRecord:

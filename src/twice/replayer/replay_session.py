@@ -22,7 +22,7 @@ from twice.recorder.inputs import InputEvent
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.states import Migration
 from twice.replayer.branch_session import BranchingSession, decode_states
-from twice.replayer.located_reads import LocatedEffect
+from twice.replayer.located_reads import LocatedEffect, list_actors
 from twice.replayer.preconditions import require_rerunnable, require_same_code
 from twice.replayer.replay_job import Start, job_for, restorable_snapshot, start_child
 from twice.worker.process import Worker
@@ -123,7 +123,8 @@ class ReplaySession(Closing):
     def effects(self, tick: int | None = None, *, most: int | None = None) -> list[LocatedEffect]:
         """Return reads of the world of a tick in the order of the record, each with the user's line that made it.
 
-        A record holds no lines, so this executes the program through that tick in a process of its own.
+        A record holds no lines, so this executes the program through that tick in a process of its own. It begins before
+        the threads and tasks that made these reads.
 
         Args:
             tick: -1 for construction; the current tick by default.
@@ -137,7 +138,8 @@ class ReplaySession(Closing):
         self._require(tick, first=-1)
         if tick == self.record.ticks:
             return []  # the end of the run has no body
-        child = self._begin(tick, until=tick + 1, lines_of=(tick, most))
+        snapshot = restorable_snapshot(self.record, tick, list_actors(self.record, tick))
+        child = self._begin(snapshot, until=tick + 1, lines_of=(tick, most))
         return [*map(LocatedEffect.from_message, child.ask({"do": "effects"})["effects"])]
 
     def inputs(self) -> list[InputEvent]:
@@ -175,13 +177,13 @@ class ReplaySession(Closing):
             after = self.record.begins_after(self.tick)
             ahead = {"do": "go", "until": self.tick, "after": after}
             return self._arrive(self._child, ahead, self.tick)
-        return self._begin(self.tick, until=self.tick)
+        return self._begin(restorable_snapshot(self.record, self.tick), until=self.tick)
 
-    def _begin(self, tick: int, *, until: int, **fields: object) -> Worker:
-        """Return a new process that began at or before one tick, and stands before another."""
+    def _begin(self, snapshot: int | None, *, until: int, **fields: object) -> Worker:
+        """Return a new process that began at a snapshot, or at the top, and stands before a tick."""
         self._hang_up()
-        number, after = restorable_snapshot(self.record, tick), self.record.begins_after(until)
-        job = job_for(self.record, "replay", snapshot=number, until=until, after=after, **fields)
+        after = self.record.begins_after(until)
+        job = job_for(self.record, "replay", snapshot=snapshot, until=until, after=after, **fields)
         child = self._child = self._start(self.record)
         if self._is_killed:
             child.kill()

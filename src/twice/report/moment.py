@@ -3,11 +3,15 @@
 Inputs, reads of the world, compare-points with a digest for each component, printed text, and the
 values of the nearest snapshot. Nothing is executed and types stay names.
 
+A thread's reads are written where it hands them over, and without a compare-point at each tick those of the main program
+stand at the next one. ``late_actors`` names those whose reads can be of an earlier tick.
+
 Invariant: what is shown of a tick was written during that tick.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -19,14 +23,17 @@ from twice.recorder.effects.events import LENIENT, STRICT, unpack
 from twice.recorder.effects.ops import MAIN, OPS, WITH_ARGUMENTS
 from twice.recorder.record_form import ERRORS, INPUT, OUTPUT, reading
 from twice.recorder.runrecord import RunRecord
-from twice.recorder.snapshots import STREAMS, read_envelope
+from twice.recorder.snapshots import STREAMS, has_started, read_envelope
 from twice.report.values import as_json, find_part, inline, lines
 
 Show: TypeAlias = Callable[[Any], Any]
-LISTS = ("inputs", "effects", "compare_points")
+LISTS = ("inputs", "effects", "late_actors", "compare_points")
 """Lists of a moment that can grow."""
 _READS_SHOWN = 40
 _PRINTED_SHOWN = 20
+_LATE_SHOWN = 4
+_BESIDE_MAIN = re.compile(r"/(?:thread|inner|job)\b")
+"""In the key of an actor on another thread than the main program's."""
 
 
 def moment(
@@ -51,11 +58,14 @@ def moment(
             tick=tick,
         )
     log, label = record.reader.points, str(record.reader.algorithm)
-    indices = log.indices_of_tick(tick)
     number = record.snapshot_before(tick)
+    journal = _journal(record, tick, show)
     return {
         "tick": tick,
-        **_journal(record, tick, indices, show),
+        **journal,
+        "late_actors": _find_late_actors(
+            record, tick, number, sorted({each["actor"] for each in journal["effects"]})
+        ),
         "compare_points": [
             {
                 "index": point.index,
@@ -64,7 +74,7 @@ def moment(
                 "chain": f"{label}:{point.chain.hex()}",
                 "digests": {name: f"{label}:{each.hex()}" for name, each in point.digests.items()},
             }
-            for point in map(log.point, indices)
+            for point in map(log.point, log.indices_of_tick(tick))
         ],
         "snapshot": None if number is None else snapshot(record, number, path, show=show),
     }
@@ -111,6 +121,10 @@ def moment_lines(
         yield f"  {entry['operation']}{asked} = {entry['text']}"
     if len(told["effects"]) > _READS_SHOWN:
         yield f"  {len(told['effects']) - _READS_SHOWN} more: --json prints all of them"
+    if late := told["late_actors"]:
+        names, count = [*map(printable, late[:_LATE_SHOWN])], counts["late_actors"]
+        names += [f"{count - len(names)} more"] * (count > len(names))
+        yield f"  reads of {', '.join(names)} can be of an earlier tick: the run wrote them down in this one"
     for stream, text in told["printed"].items():
         rows = text.splitlines()
         yield from (f"printed to {stream}: {printable(row)}" for row in rows[:_PRINTED_SHOWN])
@@ -167,17 +181,41 @@ def _read_values(record: RunRecord, number: int, path: str | None) -> Mapping[st
         ) from error
 
 
-def _journal(record: RunRecord, tick: int, indices: list[int], show: Show) -> dict[str, Any]:
+def _find_late_actors(
+    record: RunRecord, tick: int, number: int | None, actors: Sequence[str]
+) -> list[str]:
+    """Return the actors of a tick's reads that can have made them in an earlier tick.
+
+    Args:
+        record: open.
+        tick: in which the record has the reads.
+        number: of the snapshot at or before it; None for none.
+        actors: their keys.
+    """
+    if tick < 0:
+        return []
+    is_dense = record.setup.granularity == "tick"
+    envelope = None if number is None else read_envelope(record.reader, number)
+    # A rollback comes back to a tick without another snapshot.
+    is_here = envelope is not None and envelope["tick"] == tick and not record.rollbacks()
+
+    def is_late(actor: str) -> bool:
+        is_beside = bool(_BESIDE_MAIN.search(actor))
+        if is_here and envelope is not None:
+            return is_beside and has_started(envelope, actor)
+        return is_beside or not is_dense
+
+    with reading(f"snapshot {number}", record.path):
+        return [actor for actor in actors if is_late(actor)]
+
+
+def _journal(record: RunRecord, tick: int, show: Show) -> dict[str, Any]:
     """Return the tick's inputs, reads and printed text."""
     inputs: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     printed: dict[str, bytes] = {}
     actors = {number: key for key, number in record.actors().items()}
-    # Frames that follow the tick's last point are before the next one.
-    between = {"first_point": indices[0], "last_point": indices[-1] + 1} if indices else {}
-    for frame in record.reader.frames((INPUT, STRICT, LENIENT, OUTPUT, ERRORS), **between):
-        if frame.tick != tick:
-            continue
+    for frame in record.reader.tick_frames(tick, (INPUT, STRICT, LENIENT, OUTPUT, ERRORS)):
         if frame.kind == INPUT:
             with reading("an input", record.path):
                 fields: Any = decode(frame.payload)

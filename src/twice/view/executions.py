@@ -184,7 +184,7 @@ class Executions(Closing):
 
         Returns:
             ``lines``: one member for each read, in the order of the record: ``file``, ``line``, ``function`` and
-            ``excerpt``, or None where no code of the user's made it.
+            ``excerpt``; no ``file`` where no code of the user's made it; None where the replay did not make it.
 
         Raises:
             TwiceError: as ``ReplaySession.effects`` raises it.
@@ -195,8 +195,12 @@ class Executions(Closing):
             shown = {place: show_line(session.record, *place) for place in places if place[0]}
         return {
             "lines": [
-                {"line": each.line, "function": each.function, **shown[each.file, each.line]}
-                if each.file
+                {
+                    "line": each.line,
+                    "function": each.function,
+                    **shown.get((each.file, each.line), {}),
+                }
+                if each.is_replayed
                 else None
                 for each in reads
             ]

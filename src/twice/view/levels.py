@@ -9,6 +9,7 @@ Invariant: what is said to be exact was counted, every entry of it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -77,7 +78,12 @@ class Bins:
 
 
 def count_events(
-    reader: RecordReader, first: int, last: int, bins: int, actors: Mapping[int, str] = {}
+    reader: RecordReader,
+    first: int,
+    last: int,
+    bins: int,
+    actors: Mapping[int, str] = {},
+    snapshots: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Count what happened in a range of ticks.
 
@@ -87,11 +93,13 @@ def count_events(
         last: tick; in the range.
         bins: how many parts at most, 1 to 2,000.
         actors: the keys of those other than the main program, by their numbers.
+        snapshots: the numbers of those that count, in the order of their ticks; all by default.
 
     Returns:
         ``from``, ``to``, ``bins``, ``width`` (ticks in each), ``exact``, and ``tracks``: ``group``, ``name``,
         ``counts`` and ``most``, which a count could be, for each bin. ``omitted`` counts tracks that are left out. The
-        counts of a stream are of the ticks between two snapshots that differ in it.
+        counts of a stream are of the ticks between two snapshots that differ in it. Where one of them does not have it,
+        nothing is known.
     """
     import numpy as np
 
@@ -112,7 +120,8 @@ def count_events(
     frames, are_exact = _count(
         placed, begins[starts], parts, lambda at: _read_frames(reader, groups[at].tolist(), actors)
     )
-    streams, are_all = _count_moves(reader, parts)
+    every = range(reader.snapshot_count)
+    streams, are_all = _count_moves(reader, parts, every if snapshots is None else snapshots)
     tracks = sorted(
         {**points, **frames, **streams}.items(),
         key=lambda each: (_GROUPS.index(each[0][0]), each[0][1]),
@@ -194,18 +203,20 @@ def _count(
     return tracks, is_exact and are_known
 
 
-def _count_moves(reader: RecordReader, bins: Bins) -> tuple[_Tracks, bool]:
+def _count_moves(reader: RecordReader, bins: Bins, numbers: Sequence[int]) -> tuple[_Tracks, bool]:
     """Count the ticks between two snapshots in which a stream differs; whether no snapshot was left out."""
     import numpy as np
 
-    if not reader.snapshot_count:
+    if not numbers:
         return {}, True
-    low, high = (reader.latest_snapshot(tick) for tick in (bins.first, bins.end - 1))
-    first = 0 if low is None else low.number
-    last = min(0 if high is None else high.number + 1, reader.snapshot_count - 1)
+    before, behind = (
+        bisect_right(numbers, tick, key=lambda number: reader.snapshot(number)[0].tick)
+        for tick in (bins.first, bins.end - 1)
+    )
+    first, last = max(before - 1, 0), min(behind, len(numbers) - 1)
     count = min(last - first + 1, _SNAPSHOTS_MAX)
     states = dict[int, dict[str, bytes]]()
-    for number in np.linspace(first, last, count).astype(int).tolist():
+    for number in (numbers[at] for at in np.linspace(first, last, count).astype(int).tolist()):
         with reading(f"snapshot {number}", reader.path):
             envelope = read_envelope(reader, number)
             held = mapping(decode(reader.blob(envelope["subsystems"][STREAMS]["blob"])))
@@ -215,12 +226,14 @@ def _count_moves(reader: RecordReader, bins: Bins) -> tuple[_Tracks, bool]:
     edges = bins.first + bins.width * np.arange(bins.count + 1)
     tracks: _Tracks = {}
     for name in sorted({name for each in states.values() for name in each}):
-        moved = [a.get(name) != b.get(name) for a, b in pairwise(states[tick] for tick in ticks)]
+        pairs = [*pairwise(states[tick].get(name) for tick in ticks)]
+        known = [None not in pair for pair in pairs]
+        moved = [None not in pair and pair[0] != pair[1] for pair in pairs]
         if any(moved) or not is_shared(name):
             spans = np.diff(ticks)
             counts, most = (
-                np.diff(np.interp(edges, ticks, np.append(0, np.cumsum(each))))
-                for each in (spans * moved, spans)
+                np.diff(np.interp(edges, ticks, np.append(0, np.cumsum(spans * each))))
+                for each in (moved, known)
             )
             tracks["stream", name] = counts, most
     return tracks, count == last - first + 1

@@ -227,7 +227,8 @@ class ViewedRuns:
             raise _refuse("to", last, f"{first} or later")
         bins = _read_integer(asked, "bins", 240, 1, BINS_MAX)
         actors = {number: key for key, number in record.actors().items()}
-        return {"run": run, **count_events(record.reader, first, last, bins, actors)}
+        snapshots = record.list_snapshots()
+        return {"run": run, **count_events(record.reader, first, last, bins, actors, snapshots)}
 
     def _tell_moment(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, tick = self._find_moment(asked)
@@ -281,10 +282,10 @@ class ViewedRuns:
 
     def _tell_values(self, asked: Mapping[str, str]) -> dict[str, Any]:
         record, path = self._find(_read_integer(asked, "run")), asked.get("path", "")
-        of = record.reader.snapshot_count
+        numbers = record.list_snapshots()
         ticks, values, texts = list[int](), list[float | None](), list[str]()
         has_numbers = False
-        for number in self._choose_snapshots(record):
+        for number in self._choose_snapshots(record, numbers):
             try:
                 part = find_part(record.state_at(number), path)
                 texts.append(inline(part))
@@ -301,20 +302,20 @@ class ViewedRuns:
             has_numbers |= is_number
             ticks.append(record.reader.snapshot(number)[0].tick)
             values.append(float(value) if is_shown else None)
-        if of and not has_numbers:
+        if numbers and not has_numbers:
             raise _refuse("path", path, "the path of a number in the state")
         told = {"path": path, "ticks": ticks, "values": values, "texts": texts}
-        return {**told, "shown": len(ticks), "of": of}
+        return {**told, "shown": len(ticks), "of": len(numbers)}
 
-    def _choose_snapshots(self, record: RunRecord) -> Iterator[int]:
-        """Yield numbers of snapshots, over the whole run, as many as may be decoded for one plot."""
-        of = record.reader.snapshot_count
+    def _choose_snapshots(self, record: RunRecord, numbers: Sequence[int]) -> Iterator[int]:
+        """Yield some of the numbers of snapshots, over the whole run, as many as may be decoded for one plot."""
+        of = len(numbers)
         if not of:
             return
-        parts = load(record.reader, of - 1).subsystems.values()
+        parts = load(record.reader, numbers[-1]).subsystems.values()
         size = 1 + sum(len(each) for part in parts for each in part)
         most = max(2, min(_VALUES_MAX, _STATE_BYTES_MAX // size, of))
-        yield from sorted({round(at * (of - 1) / max(most - 1, 1)) for at in range(most)})
+        yield from sorted({numbers[round(at * (of - 1) / max(most - 1, 1))] for at in range(most)})
 
     def _tell_difference(self, asked: Mapping[str, str]) -> dict[str, Any]:
         a, b = (self._find(_read_integer(asked, name)) for name in ("a", "b"))

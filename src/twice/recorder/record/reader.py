@@ -178,6 +178,13 @@ class RecordReader(Closing):
                 ):
                     yield frame
 
+    def tick_frames(self, tick: int, kinds: Iterable[str]) -> Iterator[Frame]:
+        """Yield journal frames of some kinds that were written in a tick, in the order recorded."""
+        indices = self.points.indices_of_tick(tick)
+        # Frames that follow the tick's last point are before the next one.
+        between = {"first_point": indices[0], "last_point": indices[-1] + 1} if indices else {}
+        return (frame for frame in self.frames(kinds, **between) if frame.tick == tick)
+
     def locate(self, kind: str, last_point: int | None = None) -> Iterator[tuple[int, Frame]]:
         """Yield journal frames of a kind in the order recorded, each with its place, for ``payload``.
 
