@@ -49,7 +49,7 @@ class State extends Part {
     const states = held.map(({ snapshot }) => snapshot.state);
     const filter = { query: this.search.value.trim(), differing: isPair && this.differing.checked };
     this.tree.show(states, moments.flatMap((each) => each.changed ?? []), filter);
-    this.#compare(filter.differing && states.some(({ omitted }) => omitted > 0));
+    this.#compare(filter.differing && (this.tree.hidesDifference || states.some(({ omitted }) => omitted > 0)));
   }
 
   /** Tell what differs among the parts that are not shown: the server compares the whole states. */
@@ -67,7 +67,7 @@ class State extends Part {
     const toRow = ({ path, a, b, differing, of }) => [path, cut(a), cut(b), `${commas(differing)} of ${commas(of)}`];
     fill(this.fields, found.error ? problem(found.error) : [
       table("differences of the whole states", names, found.fields.map(toRow)),
-      !found.is_whole && note(`These are the first ${commas(found.fields.length)}. There are more.`),
+      found.notes.map((each) => note(each)),
     ]);
   }
 

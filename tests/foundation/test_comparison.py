@@ -102,6 +102,24 @@ def test_a_list_that_grew_names_its_length_and_the_first_change() -> None:
     assert (found[1].a, found[1].b) == ("3 items", "4 items")
 
 
+def test_a_list_that_grew_names_every_change_if_later_items_agree() -> None:
+    found = differences([1, 2, 3, 4], [0, 2, 0, 4, 5])
+    assert [(one.kind, one.path) for one in found] == [
+        ("value", "state[0]"), ("value", "state[2]"), ("shape", "state"),
+    ]  # fmt: skip
+    assert (found[2].differing, found[2].of) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [("x" * 200, "x" * 201), (b"x" * 200, b"x" * 199 + b"y"), (10**200, 10**200 + 1)]
+)
+def test_long_texts_are_shown_where_they_part(a: object, b: object) -> None:
+    for found in (only(a, b), only([a], [b]), only({"k": np.array(a)}, {"k": np.array(b)})):
+        assert found.a != found.b
+        assert len(found.a) <= 80
+        assert len(found.b) <= 80
+
+
 def test_a_key_on_one_side_is_missing_on_the_other() -> None:
     found = differences({"a": 1, "my key": [2]}, {"b": 1}, component="swarm")
     assert [(one.path, one.a, one.b) for one in found] == [

@@ -19,7 +19,13 @@ from itertools import product
 from typing import Any, Final, TypeAlias
 
 from twice.errors import EncodingRefused
-from twice.foundation.comparison.field_difference import ABSENT, FieldDifference, clip, short
+from twice.foundation.comparison.field_difference import (
+    ABSENT,
+    FieldDifference,
+    clip,
+    contrast,
+    short,
+)
 from twice.foundation.comparison.numeric import compare_arrays, compare_numbers
 from twice.foundation.comparison.tolerance import Tolerance
 from twice.foundation.digests import Algorithm, digest_value
@@ -150,7 +156,7 @@ class _Walker:
             return self._compare_keyed(path, one, two, is_attribute=is_attribute)
         if self._tolerance is not None and self._are_equal(a, b):
             return [], []
-        return [FieldDifference(path, "value", short(a), short(b))], []
+        return [FieldDifference(path, "value", *contrast(a, b))], []
 
     def _name_kind(self, value: Any) -> str:
         """Return the type as canonical form sees it: an opaque value has the type that it replaces."""
@@ -205,12 +211,13 @@ class _Walker:
                 path, "shape", pluralize(len(a), "item"), pluralize(len(b), "item"),
                 differing=len(unlike) + abs(len(a) - len(b)), of=max(len(a), len(b)),
             )  # fmt: skip
-            # One shift makes every later item differ: only the first place says something.
-            return [length], pairs[:1]
+            # One shift makes every later item differ: then only the first place says something.
+            is_shifted = bool(unlike) and unlike[0] + len(unlike) == min(len(a), len(b))
+            return [length], pairs[:1] if is_shifted else pairs
         if self._tolerance is None and sorted(map(self._mark, a)) == sorted(map(self._mark, b)):
             place, x, y = pairs[0]
-            x, y = short(x), short(y)
-            return [FieldDifference(place, "order", x, y, differing=len(pairs), of=len(a))], []
+            sides = contrast(x, y)
+            return [FieldDifference(place, "order", *sides, differing=len(pairs), of=len(a))], []
         return [], pairs
 
     def _compare_sets(self, path: str, a: Any, b: Any) -> FieldDifference:
