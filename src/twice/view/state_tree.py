@@ -17,8 +17,8 @@ from typing import Any, Final
 from twice.foundation.comparison import FieldDifference, short
 from twice.foundation.comparison.field_difference import ABSENT, clip
 from twice.foundation.comparison.walk import walk
-from twice.foundation.encoding import OpaqueValue, encode
-from twice.foundation.merkle import Node, tree
+from twice.foundation.digests import digest_parts, digest_value
+from twice.foundation.encoding import OpaqueValue, decompose, encode, encode_parts
 from twice.foundation.printable import pluralize, printable
 from twice.report.values import (
     is_array,
@@ -33,6 +33,9 @@ PARTS_MAX: Final = 1000
 CHARACTERS_MAX: Final = 1000
 FIELDS_MAX: Final = 300
 LEVELS_MAX: Final = 40
+_CONTAINERS: Final = (list, tuple, dict, OpaqueValue)
+_FLAT_LEVELS: Final = 4
+"""What is nested no deeper is read whole for each mark, which is quicker."""
 
 
 def describe_state(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,22 +48,20 @@ def describe_state(state: Mapping[str, Any]) -> dict[str, Any]:
     """
     root: dict[str, Any] = {"size": len(state), "omitted": 0, "parts": []}
     left, order = NODES_MAX, count()
-    components = ((name, value, tree(value)) for name, value in state.items())
-    waiting = [((False, 0, next(order)), root, components, 0, True)]
+    waiting = [((False, 0, next(order)), root, iter(state.items()), 0, True)]
+    marks = _Marks()
     while waiting:
         _, node, parts, depth, has_paths = heappop(waiting)
         node["parts"] = shown = []
-        for label, value, digests in islice(
-            parts, min(PARTS_MAX, left) if depth < LEVELS_MAX else 0
-        ):
-            child = {"label": label, "mark": digests.digest.hex(), **describe_value(value)}
+        for label, value in islice(parts, min(PARTS_MAX, left) if depth < LEVELS_MAX else 0):
+            child = {"label": label, "mark": marks.find(value), **describe_value(value)}
             # A path goes through no set, and a plot follows a path.
             child["is_number"] = child["is_number"] and has_paths
             shown.append(child)
             if child["size"]:
                 below = has_paths and not isinstance(value, set | frozenset)
                 rank = (depth > 0, child["size"], next(order))
-                heappush(waiting, (rank, child, _list_parts(value, digests), depth + 1, below))
+                heappush(waiting, (rank, child, _list_parts(value), depth + 1, below))
         left -= len(shown)
         root["omitted"] += node["size"] - len(shown)
     for child, (path, _, _) in zip(root["parts"], list_components(state), strict=False):
@@ -108,6 +109,49 @@ def describe_value(value: Any) -> dict[str, Any]:
     return {**node, "cut": cut} if cut else node
 
 
+class _Marks:
+    """The marks of the parts of a state that is kept. What is nested deep is read once, from the innermost outwards."""
+
+    def __init__(self) -> None:
+        # By identity: how deep containers are nested, and the marks of the deep ones.
+        self._heights = dict[int, int]()
+        self._deep = dict[int, bytes]()
+
+    def find(self, value: Any) -> str:
+        """Return the mark of a value."""
+        waiting = [value] if isinstance(value, _CONTAINERS) else []
+        while waiting:
+            each = waiting[-1]
+            nested = [] if id(each) in self._heights else _list_nested(each)
+            if missing := [child for child in nested if id(child) not in self._heights]:
+                waiting += missing
+            elif id(waiting.pop()) not in self._heights:
+                height = 1 + max((self._heights[id(child)] for child in nested), default=0)
+                self._heights[id(each)] = height
+                if height > _FLAT_LEVELS:
+                    self._deep[id(each)] = self._join(each)
+        return (self._deep.get(id(value)) or digest_value(value).raw).hex()
+
+    def _join(self, value: Any) -> bytes:
+        decomposed = decompose(value)
+        parts = [*decomposed.parts]
+        for child in decomposed.children:
+            mark = self._deep.get(id(child))
+            # No canonical form begins with a zero byte.
+            parts += encode_parts(child) if mark is None else (b"\0", mark)
+        return digest_parts(parts).raw
+
+
+def _list_nested(value: Any) -> list[Any]:
+    """Return the parts of a container that are containers themselves."""
+    parts = value
+    if isinstance(value, Mapping):
+        parts = value.values()
+    elif isinstance(value, OpaqueValue):
+        parts = [each for _, each in value.fields]
+    return [each for each in parts if isinstance(each, _CONTAINERS)]
+
+
 def _count_parts(value: Any) -> int:
     if is_array(value):
         return int(value.size) if value.shape else 0
@@ -116,20 +160,8 @@ def _count_parts(value: Any) -> int:
     return len(list_children(value) or ())
 
 
-def _list_parts(value: Any, node: Node) -> Iterator[tuple[str, Any, Node]]:
-    """Yield label, value and digests of each part, one by one: there may be millions."""
-    if isinstance(value, Mapping):
-        for key, each in value.items():
-            label = to_attribute(f"[{spell_key(key)}]")
-            yield label, each, node.children.get(encode(key)) or tree(each)
-        return
-    nodes = iter(node.children.values())
-    for label, each in _list_items(value):
-        # Arrays, sets and lists of nothing but numbers are leaves.
-        yield label, each, next(nodes, None) or tree(each)
-
-
-def _list_items(value: Any) -> Iterator[tuple[str, Any]]:
+def _list_parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield label and value of each part, one by one: there may be millions."""
     if is_array(value):
         import numpy as np
 
@@ -140,6 +172,9 @@ def _list_items(value: Any) -> Iterator[tuple[str, Any]]:
             yield f"[{', '.join(map(str, at))}]", element
     elif isinstance(value, list | tuple):
         yield from ((f"[{at}]", each) for at, each in enumerate(value))
+    elif isinstance(value, Mapping):
+        items = value.items()
+        yield from ((to_attribute(f"[{spell_key(key)}]"), each) for key, each in items)
     elif isinstance(value, set | frozenset):
         yield from ((f"{{{spell_key(each)}}}", each) for each in sorted(value, key=encode))
     else:
