@@ -39,10 +39,8 @@ class State extends Part {
     fill(this.button, isPair ? "exact state: executes both programs" : "exact state: executes the program");
     fill(this.frames, moments.flatMap(toFrames));
     if (changed.has("tick")) fill(this.outcome);
-    this.onlyDiffering.hidden = !isPair;
-    this.tree.classList.toggle("pair", isPair);
-    this.heads.classList.toggle("pair", isPair);
-    this.heads.hidden = !isPair;
+    this.onlyDiffering.hidden = this.heads.hidden = !isPair;
+    for (const each of [this.tree, this.heads]) each.classList.toggle("pair", isPair);
     const toHead = ({ run }) => h("span", { class: "value" }, view.runs[run]?.name);
     fill(this.heads, h("span", { class: "key" }, "path"), held.map(toHead));
     fill(this.notes, moments.map(toNote), isPair && this.#warn());

@@ -53,6 +53,7 @@ class Tree extends HTMLElement {
       this.#rows = [...this.#visible(this.#roots)];
       delete this.dataset.found;
     }
+    this.hidesDifference = this.#rows.some(isHidden);
     fill(this, this.#rows.map((row) => this.#toElement(row)));
     const at = Math.max(this.#rows.findIndex(({ path }) => path === this.#active), 0);
     this.#activate(at, false);
@@ -94,18 +95,12 @@ class Tree extends HTMLElement {
     }, key, row.sides.map((side) => toValue(side, from)));
   }
 
-  /** Whether values are shown that differ in a part of them that is not. */
-  get hidesDifference() {
-    return this.#rows.some(isHidden);
-  }
-
   #activate(at, focuses = true) {
     this.querySelector('[tabindex="0"].row')?.setAttribute("tabindex", "-1");
-    const element = this.children[at];
-    if (!element) return;
+    if (!this.#rows[at]) return;
     this.#active = this.#rows[at].path;
-    element.setAttribute("tabindex", "0");
-    if (focuses) element.focus();
+    this.children[at].setAttribute("tabindex", "0");
+    if (focuses) this.children[at].focus();
   }
 
   #onFocus({ target }) {

@@ -105,11 +105,19 @@ def test_a_list_that_grew_names_its_length_and_the_first_change() -> None:
 
 
 def test_a_list_that_grew_names_every_change_if_later_items_agree() -> None:
-    found = differences([1, 2, 3, 4], [0, 2, 0, 4, 5])
+    found = differences([[1], [2], [3], [4]], [[0], [2], [0], [4], [5]])
     assert [(one.kind, one.path) for one in found] == [
-        ("value", "state[0]"), ("value", "state[2]"), ("shape", "state"),
+        ("value", "state[0][0]"), ("value", "state[2][0]"), ("shape", "state"),
     ]  # fmt: skip
     assert (found[2].differing, found[2].of) == (3, 5)
+
+
+def test_a_list_of_numbers_that_grew_says_how_many_differ() -> None:
+    found = differences([1, 2, 3, 4], [0, 2, 0, 4, 5])
+    assert [(one.kind, one.path, one.differing, one.of) for one in found] == [
+        ("value", "state[0]", 2, 4), ("shape", "state", 3, 5),
+    ]  # fmt: skip
+    assert [one.path for one in differences([1, 2], [1, 2, 3])] == ["state"]
 
 
 @pytest.mark.parametrize(

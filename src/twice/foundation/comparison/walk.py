@@ -225,11 +225,13 @@ class _Walker:
 
     def _compare_sequences(self, path: str, one: Side, two: Side) -> Found:
         a, b = one[0], two[0]
-        if len(a) == len(b) and len(a) and self._is_measured(a[0]):
-            kinds = set(map(type, a))
-            if len(kinds) == 1 and kinds == set(map(type, b)):
-                found = compare_numbers(path, a, b, self._tolerance, indexed=True)
-                return [found] if found else [], []
+        both = min(len(a), len(b))
+        is_measured = (
+            both > 0 and self._is_measured(a[0]) and len({*map(type, a), *map(type, b)}) == 1
+        )
+        if is_measured and len(a) == len(b):
+            found = compare_numbers(path, a, b, self._tolerance, indexed=True)
+            return [found] if found else [], []
         items, others = _open(a, one[1]), _open(b, two[1])
         unlike = [
             i for i, (x, y) in enumerate(zip(items, others, strict=False)) if self.differ(x, y)
@@ -241,8 +243,12 @@ class _Walker:
                 differing=len(unlike) + abs(len(a) - len(b)), of=max(len(a), len(b)),
             )  # fmt: skip
             # One shift makes every later item differ: then only the first place says something.
-            is_shifted = bool(unlike) and unlike[0] + len(unlike) == min(len(a), len(b))
-            return [length], pairs[:1] if is_shifted else pairs
+            if not unlike or unlike[0] + len(unlike) == both:
+                return [length], pairs[:1]
+            if is_measured:
+                found = compare_numbers(path, a[:both], b[:both], self._tolerance, indexed=True)
+                return [length, found] if found else [length], []
+            return [length], pairs
         if self._tolerance is None and sorted(map(self._mark, items)) == sorted(
             map(self._mark, others)
         ):
