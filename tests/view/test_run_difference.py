@@ -176,7 +176,9 @@ def test_results_stand_before_inputs_and_what_is_left_out_is_counted(tmp_path: P
 
 
 @integration
-def test_sources_that_gave_other_values_are_named(tmp_path: Path) -> None:
+def test_sources_that_gave_other_values_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = """
         import os
 
@@ -185,11 +187,15 @@ def test_sources_that_gave_other_values_are_named(tmp_path: Path) -> None:
             for tick in run.ticks(3):
                 os.urandom(4)
     """
-    told, _ = compare(tmp_path, source, {}, {})
+    with recorded(tmp_path, source) as a, recorded(tmp_path, source, out=tmp_path / "b.twice") as b:
+        told = compare_runs(a, b)
+        monkeypatch.setattr(run_difference, "_READS_COMPARED", 0)
+        told_of_many = compare_runs(a, b)
 
     assert told["notes"] == [
         "They read other values from the world, or make other reads: entropy.urandom."
     ]
+    assert told_of_many["notes"] == ["Not compared: the values that the runs read from the world."]
 
 
 def test_a_diagnosis_tells_results_reads_samples_and_steps() -> None:

@@ -36,6 +36,8 @@ from twice.replayer.record_outcomes import OutcomeDifference, compare_endings, c
 _COMPARED_WHOLE: Final = 200_000
 """Compare-points up to which two logs are compared whole, with tolerances; chains alone tell of longer ones."""
 _VALUES_LOOKED_AT: Final = 1_000
+_READS_COMPARED: Final = 50_000
+"""Ticks with reads, or other frames, up to which reads are compared: they are decoded, which takes a second."""
 _ROWS_MAX: Final = 40
 """Of results, and of inputs."""
 _FILES_LEFT: Final = "the files that the runs left. The diagnosis compares them"
@@ -184,15 +186,14 @@ def _tell_samples(a: RunRecord, b: RunRecord) -> Iterator[str]:
 def _compare_beside(a: RunRecord, b: RunRecord) -> tuple[list[dict[str, str]], list[str]]:
     """Return what differs beside the compare-points: results, files, inputs; and what is not compared or not listed of it."""
     inputs, results, notes = list[InputDifference](), list[OutcomeDifference](), list[str]()
-    counts = [int(each.reader.frame_rows()[1]["count"].sum()) for each in (a, b)]
-    is_long = max(counts) > _COMPARED_WHOLE
+    frames = max(int(each.reader.frame_rows()[1]["count"].sum()) for each in (a, b))
     try:
         with reading("an identity", a.path):
             inputs = input_differences(a, b)
-        notes += _tell_reads(a, b, is_long=is_long)
+        notes += _tell_reads(a, b, frames)
         if a.complete and b.complete:
             with reading("an ending", a.path):
-                if is_long:
+                if frames > _COMPARED_WHOLE:
                     results, caveats = compare_endings(a, b), [_FILES_LEFT]
                 else:
                     results, caveats = compare_outcomes(a, b)
@@ -210,9 +211,9 @@ def _compare_beside(a: RunRecord, b: RunRecord) -> tuple[list[dict[str, str]], l
     return rows, notes
 
 
-def _tell_reads(a: RunRecord, b: RunRecord, *, is_long: bool) -> Iterator[str]:
+def _tell_reads(a: RunRecord, b: RunRecord, frames: int) -> Iterator[str]:
     """Say which sources of the world gave the runs other values, or were asked otherwise."""
-    if is_long:
+    if frames > _READS_COMPARED:
         yield "Not compared: the values that the runs read from the world."
         return
     with reading("a read", a.path):
