@@ -21,7 +21,6 @@ class State extends Part {
     this.found = h("p", { class: "soft", role: "status" });
     this.fields = h("div");
     this.tree = h("twice-tree", { "aria-label": "state" });
-    this.tree.addEventListener("rendered", () => this.#count());
     // The state between two snapshots is in no record: only the program has it.
     const [controls, outcome] = makeExecution("", replay);
     [this.button, this.outcome] = [controls[0], outcome];
@@ -47,7 +46,10 @@ class State extends Part {
     const states = held.map(({ snapshot }) => snapshot.state);
     const filter = { query: this.search.value.trim(), differing: isPair && this.differing.checked };
     this.tree.show(states, moments.flatMap((each) => each.changed ?? []), filter);
-    this.#compare(filter.differing && (this.tree.hidesDifference || states.some(({ omitted }) => omitted > 0)));
+    const { found, hidesDifference } = this.tree;
+    const isCut = states.some(({ omitted }) => omitted > 0);
+    fill(this.found, found && `${found} found${isCut ? " in the parts that are shown" : ""}`);
+    this.#compare(filter.differing && (hidesDifference || isCut));
   }
 
   /** Tell what differs among the parts that are not shown: the server compares the whole states. */
@@ -73,12 +75,6 @@ class State extends Part {
   #warn() {
     const [a, b] = view.moments.map(({ snapshot }) => snapshot?.tick);
     return a !== b && h("p", { class: "warning" }, "The nearest snapshots of the two runs lie before different ticks.");
-  }
-
-  #count() {
-    const { found } = this.tree.dataset;
-    const isCut = view.moments.some(({ snapshot }) => snapshot?.state.omitted > 0);
-    fill(this.found, found !== undefined && `${found} found${isCut ? " in the parts that are shown" : ""}`);
   }
 }
 

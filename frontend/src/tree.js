@@ -48,17 +48,16 @@ class Tree extends HTMLElement {
       const { found, isWhole } = searchLeaves(this.#roots, query, differing, FOUND_MAX);
       const flat = { level: 1, siblings: found.length, isFound: true };
       this.#rows = found.map((node, at) => ({ ...node, ...flat, label: node.path, position: at + 1 }));
-      this.dataset.found = isWhole ? commas(found.length) : `the first ${commas(found.length)}`;
+      this.found = isWhole ? commas(found.length) : `the first ${commas(found.length)}`;
     } else {
       this.#rows = [...this.#visible(this.#roots)];
-      delete this.dataset.found;
+      this.found = "";
     }
     this.hidesDifference = this.#rows.some(isHidden);
     fill(this, this.#rows.map((row) => this.#toElement(row)));
     const at = Math.max(this.#rows.findIndex(({ path }) => path === this.#active), 0);
     this.#activate(at, false);
     if (hadFocus) this.children[at]?.focus({ preventScroll: true });
-    this.dispatchEvent(new CustomEvent("rendered"));
   }
 
   *#visible(nodes, parent = "") {
