@@ -23,7 +23,9 @@ export function childrenOf({ path, level, sides }) {
   return [...found].map(([label, parts], at) => ({
     label,
     sides: parts,
-    path: parts.find((each) => each.path)?.path ?? path + label,
+    component: level === 0 && label,
+    // In one of two runs a component may need brackets around its name, which it can have in both.
+    path: parts.find((each) => each.path && each.path !== label)?.path ?? path + label,
     level: level + 1,
     position: at + 1,
     siblings: found.size,
@@ -36,6 +38,16 @@ export const isLeafNode = ({ sides }) => sides.every(({ parts = [] }) => !parts.
 /** Return whether the two sides of a node differ, by the marks of their whole values; a side not shown is not known. */
 export const hasDifference = ({ sides }) =>
   sides.length === 2 && !sides.includes(UNSHOWN) && sides[0].mark !== sides[1].mark;
+
+/** Return whether two values differ, and their texts do not: in a part that is cut, or in their types. */
+export const isHidden = (node) => hasDifference(node) && isLeafNode(node) && findParting(node) < 0;
+
+/** Return where the texts of two sides begin to differ, or -1. */
+export function findParting({ sides: [{ text: one }, { text: two }] }) {
+  let at = 0;
+  while (at < one.length && one[at] === two[at]) at++;
+  return one === two ? -1 : at;
+}
 
 /**
  * Return the leaves that hold a query in path or text, of two runs only differing ones if asked; at most a limit.

@@ -21,7 +21,6 @@ class State extends Part {
     this.found = h("p", { class: "soft", role: "status" });
     this.fields = h("div");
     this.tree = h("twice-tree", { "aria-label": "state" });
-    this.tree.addEventListener("rendered", () => this.#count());
     // The state between two snapshots is in no record: only the program has it.
     const [controls, outcome] = makeExecution("", replay);
     [this.button, this.outcome] = [controls[0], outcome];
@@ -39,17 +38,18 @@ class State extends Part {
     fill(this.button, isPair ? "exact state: executes both programs" : "exact state: executes the program");
     fill(this.frames, moments.flatMap(toFrames));
     if (changed.has("tick")) fill(this.outcome);
-    this.onlyDiffering.hidden = !isPair;
-    this.tree.classList.toggle("pair", isPair);
-    this.heads.classList.toggle("pair", isPair);
-    this.heads.hidden = !isPair;
+    this.onlyDiffering.hidden = this.heads.hidden = !isPair;
+    for (const each of [this.tree, this.heads]) each.classList.toggle("pair", isPair);
     const toHead = ({ run }) => h("span", { class: "value" }, view.runs[run]?.name);
     fill(this.heads, h("span", { class: "key" }, "path"), held.map(toHead));
     fill(this.notes, moments.map(toNote), isPair && this.#warn());
     const states = held.map(({ snapshot }) => snapshot.state);
     const filter = { query: this.search.value.trim(), differing: isPair && this.differing.checked };
     this.tree.show(states, moments.flatMap((each) => each.changed ?? []), filter);
-    this.#compare(filter.differing && states.some(({ omitted }) => omitted > 0));
+    const { found, hidesDifference } = this.tree;
+    const isCut = states.some(({ omitted }) => omitted > 0);
+    fill(this.found, found && `${found} found${isCut ? " in the parts that are shown" : ""}`);
+    this.#compare(filter.differing && (hidesDifference || isCut));
   }
 
   /** Tell what differs among the parts that are not shown: the server compares the whole states. */
@@ -67,7 +67,7 @@ class State extends Part {
     const toRow = ({ path, a, b, differing, of }) => [path, cut(a), cut(b), `${commas(differing)} of ${commas(of)}`];
     fill(this.fields, found.error ? problem(found.error) : [
       table("differences of the whole states", names, found.fields.map(toRow)),
-      !found.is_whole && note(`These are the first ${commas(found.fields.length)}. There are more.`),
+      found.notes.map((each) => note(each)),
     ]);
   }
 
@@ -75,12 +75,6 @@ class State extends Part {
   #warn() {
     const [a, b] = view.moments.map(({ snapshot }) => snapshot?.tick);
     return a !== b && h("p", { class: "warning" }, "The nearest snapshots of the two runs lie before different ticks.");
-  }
-
-  #count() {
-    const { found } = this.tree.dataset;
-    const isCut = view.moments.some(({ snapshot }) => snapshot?.state.omitted > 0);
-    fill(this.found, found !== undefined && `${found} found${isCut ? " in the parts that are shown" : ""}`);
   }
 }
 

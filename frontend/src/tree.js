@@ -1,11 +1,12 @@
 /** A tree of a state, by the tree pattern of WAI-ARIA. Children are made when their parent is opened. */
 import { cut, fill, h, tag } from "./dom.js";
-import { childrenOf, hasDifference, isCut, isLeafNode, searchLeaves, toRoots } from "./nodes.js";
+import { childrenOf, findParting, hasDifference, isHidden, isLeafNode, searchLeaves, toRoots } from "./nodes.js";
 import { commas } from "./text.js";
 import { view } from "./view.js";
 
 const CHILDREN_STEP = 100;
 const TEXT_MAX = 120;
+const BEFORE_PARTING = 20;
 const FOUND_MAX = 200;
 const OPEN_AT_FIRST_MAX = 12;
 
@@ -45,18 +46,18 @@ class Tree extends HTMLElement {
     const { query, differing } = this.#filter;
     if (query || differing) {
       const { found, isWhole } = searchLeaves(this.#roots, query, differing, FOUND_MAX);
-      const toRow = (node, at) => ({ ...node, label: node.path, level: 1, position: at + 1, siblings: found.length });
-      this.#rows = found.map(toRow);
-      this.dataset.found = isWhole ? commas(found.length) : `the first ${commas(found.length)}`;
+      const flat = { level: 1, siblings: found.length, isFound: true };
+      this.#rows = found.map((node, at) => ({ ...node, ...flat, label: node.path, position: at + 1 }));
+      this.found = isWhole ? commas(found.length) : `the first ${commas(found.length)}`;
     } else {
       this.#rows = [...this.#visible(this.#roots)];
-      delete this.dataset.found;
+      this.found = "";
     }
+    this.hidesDifference = this.#rows.some(isHidden);
     fill(this, this.#rows.map((row) => this.#toElement(row)));
     const at = Math.max(this.#rows.findIndex(({ path }) => path === this.#active), 0);
     this.#activate(at, false);
     if (hadFocus) this.children[at]?.focus({ preventScroll: true });
-    this.dispatchEvent(new CustomEvent("rendered"));
   }
 
   *#visible(nodes, parent = "") {
@@ -68,42 +69,37 @@ class Tree extends HTMLElement {
     if (nodes.length > most) {
       const { level, siblings } = nodes[most];
       const label = `show more of ${commas(siblings)}`;
-      yield { more: parent, path: `${parent} more`, label, level, position: most + 1, siblings };
+      yield { more: parent, path: `${parent} more`, label, level, position: most + 1, siblings, sides: [] };
     }
   }
 
   #toElement(row) {
-    const isLeaf = row.more !== undefined || isLeafNode(row);
-    const isOpen = !isLeaf && this.#open?.has(row.path) && !this.#isFiltered;
-    const differs = row.sides && hasDifference(row);
-    const isPlotted = view.plots.includes(row.path);
-    const isNumber = isLeaf && row.sides?.some((side) => side.is_number);
+    const isLeaf = isLeafNode(row);
+    const isOpen = !isLeaf && !row.isFound && this.#open?.has(row.path);
+    const differs = hasDifference(row);
+    const parting = isLeaf && differs ? findParting(row) : 0;
+    const from = parting > TEXT_MAX - BEFORE_PARTING ? parting - BEFORE_PARTING : 0;
     const key = h("span", { class: "key" },
       h("span", { class: "twisty", "aria-hidden": "true" }, isLeaf ? "" : isOpen ? "▾" : "▸"),
       row.level > 1 ? row.label.replace(/^\./, "") : row.label,
-      row.level === 1 && this.#changed.has(row.path) && tag("changed", "unsure"),
-      differs && tag("differs", "bad"),
-      isNumber && h("span", { class: "plotter" }, isPlotted ? "plotted" : "plot"));
+      this.#changed.has(row.component) && tag("changed", "unsure"),
+      differs && tag(isHidden(row) ? "differs in a part that is not shown" : "differs", "bad"),
+      isNumber(row) && h("span", { class: "plotter" }, view.plots.includes(row.path) ? "plotted" : "plot"));
     key.style.setProperty("--level", row.level - 1);
     return h("div", {
       role: "treeitem", tabindex: "-1",
-      class: `row ${differs && isLeaf ? "differs" : ""} ${row.more !== undefined ? "more" : ""}`,
+      class: `row ${differs && isLeaf ? "differs" : ""} ${row.more === undefined ? "" : "more"}`,
       "aria-level": row.level, "aria-posinset": row.position, "aria-setsize": row.siblings,
       "aria-expanded": isLeaf ? null : String(isOpen),
-    }, key, row.sides?.map(toValue));
-  }
-
-  get #isFiltered() {
-    return Boolean(this.#filter.query || this.#filter.differing);
+    }, key, row.sides.map((side) => toValue(side, from)));
   }
 
   #activate(at, focuses = true) {
     this.querySelector('[tabindex="0"].row')?.setAttribute("tabindex", "-1");
-    const element = this.children[at];
-    if (!element) return;
+    if (!this.#rows[at]) return;
     this.#active = this.#rows[at].path;
-    element.setAttribute("tabindex", "0");
-    if (focuses) element.focus();
+    this.children[at].setAttribute("tabindex", "0");
+    if (focuses) this.children[at].focus();
   }
 
   #onFocus({ target }) {
@@ -115,8 +111,7 @@ class Tree extends HTMLElement {
     const at = [...this.children].indexOf(target.closest(".row"));
     if (at < 0) return;
     this.#activate(at);
-    if (target.closest(".plotter")) this.#togglePlot(this.#rows[at]);
-    else if (!isLeafRow(this.#rows[at])) this.#toggle(this.#rows[at]);
+    target.closest(".plotter") ? this.#togglePlot(this.#rows[at]) : this.#toggle(this.#rows[at]);
   }
 
   #onKey(event) {
@@ -130,9 +125,9 @@ class Tree extends HTMLElement {
       ArrowUp: () => this.#activate(Math.max(at - 1, 0)),
       Home: () => this.#activate(0),
       End: () => this.#activate(this.#rows.length - 1),
-      ArrowRight: () => (isOpen ? this.#activate(at + 1) : isLeafRow(row) || this.#toggle(row)),
+      ArrowRight: () => (isOpen ? this.#activate(at + 1) : this.#toggle(row)),
       ArrowLeft: () => (isOpen ? this.#toggle(row) : parent >= 0 && this.#activate(parent)),
-      Enter: () => (isLeafRow(row) ? this.#togglePlot(row) : this.#toggle(row)),
+      Enter: () => (isNumber(row) ? this.#togglePlot(row) : this.#toggle(row)),
     };
     actions[" "] = actions.Enter;
     if (event.shiftKey || !(event.key in actions)) return;
@@ -142,24 +137,23 @@ class Tree extends HTMLElement {
 
   #toggle(row) {
     if (row.more !== undefined) this.#shown.set(row.more, (this.#shown.get(row.more) ?? CHILDREN_STEP) + CHILDREN_STEP);
+    else if (isLeafNode(row)) return;
     else if (!this.#open.delete(row.path)) this.#open.add(row.path);
     this.#render();
   }
 
-  #togglePlot({ path, sides }) {
-    if (!sides.some((side) => side.is_number)) return;
+  #togglePlot({ path }) {
     const others = view.plots.filter((each) => each !== path);
     view.set({ plots: others.length < view.plots.length ? others : [...others, path] });
   }
 }
 
-/** Show a value; one that is cut says so, and how large it is. */
-function toValue(side) {
-  const { text, size, parts = [], cut: shown } = side;
-  const told = shown ?? (isCut(side) && side.mark && `${commas(parts.length)} of ${commas(size)} shown`);
-  return h("span", { class: "value" }, cut(text, TEXT_MAX), told && tag(told));
+/** Show a value from a character on; one that is cut says so, and how large it is. */
+function toValue({ text, size, parts = [], cut: shown, mark }, from) {
+  const told = shown ?? (parts.length < size && mark && `${commas(parts.length)} of ${commas(size)} shown`);
+  return h("span", { class: "value" }, from > 0 && "…", cut(text.slice(from), TEXT_MAX), told && tag(told));
 }
 
-const isLeafRow = (row) => row.more === undefined && isLeafNode(row);
+const isNumber = (row) => isLeafNode(row) && row.sides.some((side) => side.is_number);
 
 customElements.define("twice-tree", Tree);

@@ -7,11 +7,13 @@ import dataclasses
 import enum
 import math
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 import pytest
 
-from twice.foundation.comparison import FieldDifference, differences
+from twice.foundation.comparison import FieldDifference, differences, walk
+from twice.foundation.digests import Algorithm, Digest, digest_value
 from twice.foundation.encoding import OpaqueKind, OpaqueValue, decode, encode
 
 
@@ -102,6 +104,32 @@ def test_a_list_that_grew_names_its_length_and_the_first_change() -> None:
     assert (found[1].a, found[1].b) == ("3 items", "4 items")
 
 
+def test_a_list_that_grew_names_every_change_if_later_items_agree() -> None:
+    found = differences([[1], [2], [3], [4]], [[0], [2], [0], [4], [5]])
+    assert [(one.kind, one.path) for one in found] == [
+        ("value", "state[0][0]"), ("value", "state[2][0]"), ("shape", "state"),
+    ]  # fmt: skip
+    assert (found[2].differing, found[2].of) == (3, 5)
+
+
+def test_a_list_of_numbers_that_grew_says_how_many_differ() -> None:
+    found = differences([1, 2, 3, 4], [0, 2, 0, 4, 5])
+    assert [(one.kind, one.path, one.differing, one.of) for one in found] == [
+        ("value", "state[0]", 2, 4), ("shape", "state", 3, 5),
+    ]  # fmt: skip
+    assert [one.path for one in differences([1, 2], [1, 2, 3])] == ["state"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [("x" * 200, "x" * 201), (b"x" * 200, b"x" * 199 + b"y"), (10**200, 10**200 + 1)]
+)
+def test_long_texts_are_shown_where_they_part(a: object, b: object) -> None:
+    for found in (only(a, b), only([a], [b]), only(np.array([str(a)]), np.array([str(b)]))):
+        assert found.a != found.b
+        assert len(found.a) <= 80
+        assert len(found.b) <= 80
+
+
 def test_a_key_on_one_side_is_missing_on_the_other() -> None:
     found = differences({"a": 1, "my key": [2]}, {"b": 1}, component="swarm")
     assert [(one.path, one.a, one.b) for one in found] == [
@@ -155,6 +183,27 @@ def test_json_has_the_fields_of_the_contract() -> None:
         "of": 1,
     }  # fmt: skip
     assert only({"x": 1.0}, {"x": math.inf}).to_json()["magnitude"] is None
+
+
+def test_a_deep_difference_is_found_without_a_reading_for_each_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nest(innermost: object) -> object:
+        for level in range(1000):
+            innermost = {"below": innermost, "beside": [level, str(level)]}
+        return innermost
+
+    readings = []
+
+    def read(value: object, algorithm: Algorithm, **options: Any) -> Digest:
+        readings.append(value)
+        return digest_value(value, algorithm, **options)
+
+    monkeypatch.setattr(walk, "digest_value", read)
+    found = only(nest([1, "a"]), nest([1, "b"]))
+    below = "['below']" * 1000
+    assert found.path == f"state{below}[1]"
+    assert len(readings) < 50
 
 
 def test_one_change_in_a_large_state_is_one_difference() -> None:

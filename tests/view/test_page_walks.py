@@ -246,7 +246,11 @@ def test_values_that_are_cut_are_compared_whole(page: Page, tmp_path: Path) -> N
             run.track("big", {"array": array, "list": list(range(6000 + more)), "n": float("nan")})
             run.track("b", {"m": numpy.eye(3), "map": {"map": [None, None]}, "text": {"text": "hello"}})
             grid = run.track("grid", {(0, 0): 1, (0, 1): 2 + more})
+            run.track("late", {"cut": "x" * 5000 + str(more), "whole": "x" * 500 + str(more)})
+            counter = run.track("a.b", {"n": numpy.float64(0)})
+            run.track("a", {"b": 1})
             for tick in run.ticks(9):
+                counter["n"] += 1
                 grid[0, 0] = float("nan") if 3 <= tick < 6 else tick
     """
     with served(record_programs(tmp_path, source)) as url:
@@ -259,13 +263,19 @@ def test_values_that_are_cut_are_compared_whole(page: Page, tmp_path: Path) -> N
         for text in ("map dict of 1", "map list of 2"):
             tree.get_by_role("treeitem", name=text).click()
         expect(tree).to_contain_text("None")
+        expect(tree.get_by_role("treeitem", name="a.b")).to_contain_text("changed")
+        expect(tree).to_contain_text("0.0 (float64)")
         page.get_by_label("only differing").check()
-        expect(page.locator("twice-state")).to_contain_text("3 found in the parts that are shown")
-        expect(tree.get_by_role("treeitem")).to_have_count(3)
+        expect(page.locator("twice-state")).to_contain_text("5 found in the parts that are shown")
+        expect(tree.get_by_role("treeitem")).to_have_count(5)
+        hidden = tree.get_by_role("treeitem", name="late.cut differs in a part that is not shown")
+        expect(hidden).to_have_count(1)
+        expect(tree.get_by_role("treeitem", name="late.whole")).to_contain_text(f"…{'x' * 20}1")
         expect(tree).to_contain_text("grid[(0, 1)]")
         fields = page.get_by_role("group", name="differences of the whole states")
         expect(fields).to_contain_text("big.array[50, 50]")
         expect(fields).to_contain_text("1 of 10,000")
+        expect(fields).to_contain_text(f"...{'x' * 20}1")
         page.get_by_label("path of a number").fill("grid[(0, 0)]")
         page.get_by_role("button", name="plot", exact=True).click()
         expect(page.locator("twice-plot .key").first).to_contain_text("before tick 0")

@@ -26,6 +26,12 @@ ENDING = """
             raise SystemExit(3)
         return run.config["v"]
 """
+LONG = """
+    def main(run):
+        c = run.track("c", {"n": 0})
+        for tick in run.ticks(5000):
+            c["n"] += 1
+"""
 DRAWING = """
     def main(run):
         draws = run.rng("s")
@@ -121,6 +127,75 @@ def test_a_record_that_is_not_closed_is_named(tmp_path: Path) -> None:
             told = compare_runs(record, other)
 
     assert "Not closed: torn.twice. What it does not hold is not compared." in told["notes"]
+
+
+@integration
+@pytest.mark.parametrize("compared_whole", [run_difference._COMPARED_WHOLE, 0])
+def test_a_record_that_is_not_closed_does_not_part_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compared_whole: int
+) -> None:
+    monkeypatch.setattr(run_difference, "_COMPARED_WHOLE", compared_whole)
+    with recorded(tmp_path, LONG) as record:
+        torn = tmp_path / "torn.twice"
+        content = record.path.read_bytes()
+        torn.write_bytes(content[: len(content) // 2])
+        with RunRecord.open(torn) as other:
+            points = len(other.reader.points)
+            told = [compare_runs(record, other), compare_runs(other, record)]
+
+    assert 0 < points < len(record.reader.points)
+    for each in told:
+        assert each["sentence"].startswith(
+            f"As far as both records go: no difference at {points:,} compare-points, in "
+        )
+        assert (each["tick"], each["shorter"], each["columns"]) == (None, None, [])
+
+
+@integration
+def test_records_without_compare_points_say_so(tmp_path: Path) -> None:
+    with recorded(tmp_path, ENDING, config={"v": 0}) as record:
+        torn = tmp_path / "torn.twice"
+        content = record.path.read_bytes()
+        torn.write_bytes(content[: len(content) // 3])
+        with RunRecord.open(torn) as other:
+            both, one = compare_runs(other, other), compare_runs(other, record)
+
+    end = "no compare-points, so they do not say whether the runs are equal."
+    assert both["sentence"] == f"These records have {end}"
+    assert one["sentence"] == f"One of these records has {end}"
+
+
+@integration
+def test_results_stand_before_inputs_and_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    configs = [{"config": {f"k{at}": v for at in range(44)} | {"v": v}} for v in (0, 7)]
+    told, others = compare(tmp_path, ENDING, *configs)
+
+    assert next(iter(others)) == "returned value"
+    assert len(others) == 1 + 40
+    assert "Not listed: 5 more inputs that differ." in told["notes"]
+
+
+@integration
+def test_sources_that_gave_other_values_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = """
+        import os
+
+        def main(run):
+            run.track("c", {"n": 0})
+            for tick in run.ticks(3):
+                os.urandom(4)
+    """
+    with recorded(tmp_path, source) as a, recorded(tmp_path, source, out=tmp_path / "b.twice") as b:
+        told = compare_runs(a, b)
+        monkeypatch.setattr(run_difference, "_READS_COMPARED", 0)
+        told_of_many = compare_runs(a, b)
+
+    assert told["notes"] == [
+        "They read other values from the world, or make other reads: entropy.urandom."
+    ]
+    assert told_of_many["notes"] == ["Not compared: the values that the runs read from the world."]
 
 
 def test_a_diagnosis_tells_results_reads_samples_and_steps() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -12,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twice.errors import UsageError
+from twice.foundation.comparison import short
 from twice.foundation.encoding import decode, encode
 from twice.report.values import find_part, list_numbers
+from twice.view import state_tree
 from twice.view.state_tree import (
     FIELDS_MAX,
     LEVELS_MAX,
@@ -45,12 +48,20 @@ NAMES = st.sampled_from(
     ]
 )
 KEYS = NAMES | st.sampled_from([0, 1.5, None, (0,), (0, "a"), b"a"])
-VALUES = st.recursive(
-    st.integers() | st.floats() | st.sampled_from(["t", None, True]),
-    lambda each: st.lists(each, max_size=3) | st.dictionaries(KEYS, each, max_size=3),
-    max_leaves=8,
-)
-STATES = st.dictionaries(NAMES, VALUES, min_size=1, max_size=4).map(encode).map(decode)
+LEAVES = st.integers() | st.floats() | st.sampled_from(["t", None, True])
+OF_NUMPY = st.sampled_from([np.float64(1), np.int64(1), np.bool_(True), np.array(1.0)])
+
+
+def make_states(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    values = st.recursive(
+        leaves,
+        lambda each: st.lists(each, max_size=3) | st.dictionaries(KEYS, each, max_size=3),
+        max_leaves=8,
+    )
+    return st.dictionaries(NAMES, values, min_size=1, max_size=4).map(encode).map(decode)
+
+
+STATES = make_states(LEAVES)
 
 
 def walk(node: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -140,7 +151,15 @@ def test_a_cut_value_says_so_and_what_it_is_of() -> None:
         (np.array([1], "i4"), np.array([1], "i8"), ["s"]),
         (np.array([1.5, 2], "f4"), np.array([1.5, 3], "f4"), ["s", "s[1]"]),
         (np.array(["a"]), np.array(["b"]), ["s", "s[0]"]),
+        (np.array([0.1], "f4"), np.array([0.1]), ["s", "s[0]"]),
+        (np.array([1.0]), [1.0], ["s"]),
+        ([np.float64(1)], [1.0], ["s", "s[0]"]),
+        ([np.float64(1)], [np.float32(1)], ["s", "s[0]"]),
+        ([np.float64(1)], [np.array(1.0)], ["s", "s[0]"]),
+        ([np.str_("a")], ["a"], ["s", "s[0]"]),
+        ([b"a"], [bytearray(b"a")], ["s", "s[0]"]),
         (np.array([1], "M8[s]"), np.array([2], "M8[s]"), ["s", "s[0]"]),
+        (np.array([1], "M8[s]"), np.array([1], "M8[ms]"), ["s", "s[0]"]),
         (np.array([(1, 2)], "i4,i4"), np.array([(1, 3)], "i4,i4"), ["s", "s[0]"]),
         ({1, 3}, {1, 2, 3}, ["s"]),
         (10**400, 10**400 + 1, ["s"]),
@@ -152,6 +171,23 @@ def test_marks_tell_what_differs_however_little_is_shown(
     assert list_differing(a, b) == differing
     assert list_differing(b, a) == differing
     assert list_differing(a, a) == []
+
+
+@given(*[make_states(LEAVES | OF_NUMPY)] * 2)
+def test_of_two_parts_that_differ_the_texts_do(a: dict[str, Any], b: dict[str, Any]) -> None:
+    one, two = (dict(walk(describe_state(each))) for each in (a, b))
+    for path in one.keys() & two.keys():
+        is_whole = not (one[path]["size"] or two[path]["size"])
+        if is_whole and one[path]["mark"] != two[path]["mark"]:
+            assert one[path]["text"] != two[path]["text"]
+
+
+def test_a_number_of_numpy_says_so() -> None:
+    state = {"s": {"x": np.float32(0.5), "y": np.array(0.5), "z": 0.5, "list": np.array([0.5])}}
+    texts = {path: node["text"] for path, node in describe(state).items()}
+
+    assert [texts[f"s.{name}"] for name in "xyz"] == ["0.5 (float32)", "0.5 (float64 [])", "0.5"]
+    assert texts["s.list[0]"] == "0.5"
 
 
 def test_a_large_component_hides_no_other() -> None:
@@ -175,6 +211,25 @@ def test_what_is_nested_deeper_than_is_shown_has_its_size_and_mark() -> None:
     last = "s" + "[0]" * (LEVELS_MAX - 1)
     assert (one[last]["size"], "parts" in one[last]) == (1, True)
     assert all(one[path]["mark"] != two[path]["mark"] for path in one)
+
+
+def test_marks_read_a_deep_state_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    state: Any = "innermost"
+    for level in range(1000):
+        state = {"below": state, "beside": [level, str(level)]}
+    visits = Counter[int]()
+
+    def count(read: Callable[[object], Any]) -> Callable[[object], Any]:
+        def counted(value: object) -> Any:
+            visits[id(value)] += isinstance(value, dict | list)
+            return read(value)
+
+        return counted
+
+    for name in ("decompose", "digest_value", "encode_parts"):
+        monkeypatch.setattr(state_tree, name, count(getattr(state_tree, name)))
+    assert len(describe_state({"s": state})["parts"]) == 1
+    assert visits.total() <= 2 * 1000 + LEVELS_MAX
 
 
 def test_only_a_number_with_a_path_can_be_plotted() -> None:
@@ -202,7 +257,37 @@ def test_two_states_are_compared_whole() -> None:
     assert [(each["path"], each["kind"], each["differing"]) for each in told["fields"]] == [
         ("big.array[0, 0]", "value", 100), ("big.text", "value", 1), ("one", "missing", 1), ("two", "missing", 1),
     ]  # fmt: skip
-    assert told["is_whole"]
+    assert told["notes"] == []
+
+
+def test_a_path_in_a_comparison_names_its_component() -> None:
+    a, b = {"a": {"b": {"c": 1}}, "a.b": {"c": 2}}, {"a.b": {"c": 3}, "d[0]": 1}
+
+    assert [(each["path"], each["a"], each["b"]) for each in compare_states(a, b)["fields"]] == [
+        ("['a']", "dict of 1", "(absent)"), ("['a.b'].c", "2", "3"), ("d[0]", "(absent)", "1"),
+    ]  # fmt: skip
+
+
+def test_a_comparison_shows_where_two_long_texts_part() -> None:
+    a, b = ({"s": {"text": "x" * 5000 + end}} for end in ("0", "1"))
+
+    (field,) = compare_states(a, b)["fields"]
+
+    assert (field["a"], field["b"]) == (f"...{'x' * 20}0'", f"...{'x' * 20}1'")
+
+
+def test_a_comparison_goes_into_lists_of_other_lengths() -> None:
+    grown = [[{"n": at} for at in order] for order in (range(9), (0, 7, 2, 8, 4, 5, 6, 7, 8, 9))]
+    shifted = [[[at] for at in range(start, 9)] for start in (0, 1)]
+    a, b = ({"s": {"grown": grown[at], "shifted": shifted[at]}} for at in (0, 1))
+
+    told = compare_states(a, b)
+
+    assert [(each["path"], each["kind"], each["differing"]) for each in told["fields"]] == [
+        ("s.grown", "shape", 3), ("s.grown[1]['n']", "value", 1), ("s.grown[3]['n']", "value", 1),
+        ("s.shifted", "shape", 9), ("s.shifted[0][0]", "value", 1),
+    ]  # fmt: skip
+    assert "of other lengths" in told["notes"][0]
 
 
 def test_a_comparison_says_when_it_stopped() -> None:
@@ -210,7 +295,8 @@ def test_a_comparison_says_when_it_stopped() -> None:
 
     told = compare_states(a, b)
 
-    assert (len(told["fields"]), told["is_whole"]) == (FIELDS_MAX, False)
+    assert len(told["fields"]) == FIELDS_MAX
+    assert told["notes"] == ["These are the first 300 differences. There are more."]
 
 
 @given(STATES)
@@ -221,6 +307,15 @@ def test_a_path_leads_to_its_number_or_is_refused(state: dict[str, Any]) -> None
     for path, text in [*numbers, *((path, str(value)) for path, value in list_numbers(state))]:
         with suppress(UsageError):
             assert str(find_part(state, path)) == text
+
+
+@given(STATES, STATES)
+def test_a_path_in_a_comparison_leads_to_the_values(a: dict[str, Any], b: dict[str, Any]) -> None:
+    for field in compare_states(a, b)["fields"]:
+        for side, state in (("a", a), ("b", b)):
+            with suppress(UsageError):
+                if field["kind"] == "value":
+                    assert short(find_part(state, field["path"])) == field[side]
 
 
 @given(STATES, STATES)

@@ -12,26 +12,33 @@ from itertools import islice
 from typing import Any, Final
 
 from twice.diagnosis.log_comparison import (
+    InputDifference,
     LogDivergence,
     compare_logs,
     input_differences,
     list_unequal_judged,
     point_ref,
 )
+from twice.diagnosis.read_comparison import reads_that_differ
 from twice.diagnosis.sample_comparison import compare_samples
 from twice.diagnosis.text_layout import name_place
 from twice.errors import TwiceError
 from twice.foundation.encoding import decode
+from twice.foundation.printable import pluralize
 from twice.recorder.compare_points import VALUE, is_judged
 from twice.recorder.record import first_difference
 from twice.recorder.record_form import reading
 from twice.recorder.runrecord import RunRecord
-from twice.replayer.record_outcomes import compare_endings, compare_outcomes
+from twice.replayer.record_outcomes import OutcomeDifference, compare_endings, compare_outcomes
 
 _COMPARED_WHOLE: Final = 200_000
 """Compare-points up to which two logs are compared whole, with tolerances; chains alone tell of longer ones."""
 _VALUES_LOOKED_AT: Final = 1_000
+_READS_COMPARED: Final = 50_000
+"""Ticks with reads, or other frames, up to which reads are compared: they are decoded, which takes a second."""
 _ROWS_MAX: Final = 40
+"""Of results, and of inputs."""
+_FILES_LEFT: Final = "the files that the runs left. The diagnosis compares them"
 
 
 def compare_runs(a: RunRecord, b: RunRecord) -> dict[str, Any]:
@@ -40,18 +47,22 @@ def compare_runs(a: RunRecord, b: RunRecord) -> dict[str, Any]:
     Returns:
         ``tick``, ``name`` and ``columns`` of the first difference, ``last_agreement``, and ``shorter``: the side that
         ends there. ``sentence``: what no difference means here; empty where there is one. ``notes``: sentences on what
-        was not compared, or agrees within limits. ``others``: what differs beside the compare-points: ``what``, ``a``,
-        ``b``.
+        was not compared, or agrees within limits. ``others``: what differs beside the compare-points, results before
+        inputs: ``what``, ``a``, ``b``.
     """
     log_a, log_b = a.reader.points, b.reader.points
     common = min(len(log_a), len(log_b))
     # Chains do not tell the names of columns.
     is_whole = common <= _COMPARED_WHOLE or {*log_a.shapes} != {*log_b.shapes}
     found = compare_logs(a, b) if is_whole else _compare_chains(a, b, common)
+    if found.shorter is not None and not (a if found.shorter == "a" else b).complete:
+        # It ends where its file does. The run went on, or may still do so.
+        found = LogDivergence(None, None, within=found.within)
     compared, unjudged, tolerated = _split_columns(a, b, is_whole=is_whole)
     others, notes = _compare_beside(a, b)
+    agreement = _tell_agreement(common, compared, is_whole=is_whole)
     return {
-        "sentence": "" if found.at else _tell_agreement(common, compared, is_whole=is_whole),
+        "sentence": "" if found.at else _limit_agreement(agreement, common, a, b),
         "tick": found.at and found.at.tick,
         "name": found.at and found.at.name,
         "columns": list(found.columns),
@@ -64,8 +75,19 @@ def compare_runs(a: RunRecord, b: RunRecord) -> dict[str, Any]:
             *(_tell_samples(a, b) if found.at is None else ()),
             *notes,
         ],
-        "others": others[:_ROWS_MAX],
+        "others": others,
     }
+
+
+def _limit_agreement(sentence: str, points: int, a: RunRecord, b: RunRecord) -> str:
+    """Say of an agreement that nothing was there to agree, or that the records do not go to the ends of the runs."""
+    if not points:
+        has_any = len(a.reader.points) or len(b.reader.points)
+        records = "One of these records has" if has_any else "These records have"
+        return f"{records} no compare-points, so they do not say whether the runs are equal."
+    if a.complete and b.complete:
+        return sentence
+    return f"As far as both records go: {sentence[0].lower()}{sentence[1:]}"
 
 
 def _tell_agreement(points: int, columns: Sequence[str], *, is_whole: bool) -> str:
@@ -161,27 +183,42 @@ def _tell_samples(a: RunRecord, b: RunRecord) -> Iterator[str]:
 
 
 def _compare_beside(a: RunRecord, b: RunRecord) -> tuple[list[dict[str, str]], list[str]]:
-    """Return what differs beside the compare-points: inputs, endings, results, files; and what was not compared of it."""
-    rows, notes = list[dict[str, str]](), list[str]()
+    """Return what differs beside the compare-points: results, files, inputs; and what is not compared or not listed of it."""
+    inputs, results, notes = list[InputDifference](), list[OutcomeDifference](), list[str]()
+    frames = max(int(each.reader.frame_rows()[1]["count"].sum()) for each in (a, b))
     try:
         with reading("an identity", a.path):
-            rows += [each.to_json() for each in input_differences(a, b)]
-        if not (a.complete and b.complete):
-            return rows, notes
-        counts = [int(each.reader.frame_rows()[1]["count"].sum()) for each in (a, b)]
-        with reading("an ending", a.path):
-            if max(counts) > _COMPARED_WHOLE:
-                outcome = compare_endings(a, b)
-                notes.append(
-                    "Not compared: the files that the runs left. The diagnosis compares them."
-                )
-            else:
-                outcome, caveats = compare_outcomes(a, b)
-                notes += [f"Not compared: {each}." for each in caveats]
-        rows += [{"what": each.what, "a": each.a, "b": each.b} for each in outcome]
+            inputs = input_differences(a, b)
+        notes += _tell_reads(a, b, frames)
+        if a.complete and b.complete:
+            with reading("an ending", a.path):
+                if frames > _COMPARED_WHOLE:
+                    results, caveats = compare_endings(a, b), [_FILES_LEFT]
+                else:
+                    results, caveats = compare_outcomes(a, b)
+            notes += [f"Not compared: {each}." for each in caveats]
     except TwiceError as error:
         notes.append(f"Inputs and results are not compared to the end: {error.happened}")
+    rows = [
+        {"what": each.what, "a": each.a, "b": each.b}
+        for kind in (results, inputs)
+        for each in kind[:_ROWS_MAX]
+    ]
+    for kind, noun in ((results, "more result"), (inputs, "more input")):
+        if (left := len(kind) - _ROWS_MAX) > 0:
+            notes.append(f"Not listed: {pluralize(left, noun)} that differ.")
     return rows, notes
+
+
+def _tell_reads(a: RunRecord, b: RunRecord, frames: int) -> Iterator[str]:
+    """Say which sources of the world gave the runs other values, or were asked otherwise."""
+    if frames > _READS_COMPARED:
+        yield "Not compared: the values that the runs read from the world."
+        return
+    with reading("a read", a.path):
+        names = reads_that_differ(a, b, None)
+    if names:
+        yield f"They read other values from the world, or make other reads: {', '.join(names)}."
 
 
 def tell_results(document: Mapping[str, Any]) -> dict[str, Any]:

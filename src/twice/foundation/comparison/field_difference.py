@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import math
+from bisect import bisect
 from typing import Literal
 
 from twice.foundation.dataclass import dataclass
@@ -16,6 +17,7 @@ Kind = Literal["value", "order", "missing", "type", "shape"]
 _RANKS: dict[Kind, int] = {"value": 0, "order": 1, "missing": 2, "shape": 3, "type": 4}
 ABSENT = "(absent)"
 _SHORT = 80
+_BEFORE_PARTING = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +76,34 @@ def short(value: object) -> str:
 
     Containers, whose ``repr`` may be long or a user's, are only named by type and size.
     """
+    return clip(_spell(value))
+
+
+def contrast(a: object, b: object) -> tuple[str, str]:
+    """Return two values as ``short`` does; two long texts with one beginning from shortly before where they part."""
+    return contrast_texts(_spell(a), _spell(b))
+
+
+def contrast_texts(a: str, b: str) -> tuple[str, str]:
+    """Return two texts, each cut to 80 characters: from shortly before where they part, if they do so behind that."""
+    one, two = clip(a), clip(b)
+    if one != two or a == b:
+        return one, two
+    sizes = range(1, min(len(a), len(b)) + 1)
+    start = bisect(sizes, False, key=lambda size: a[:size] != b[:size]) - _BEFORE_PARTING
+    return clip(f"...{a[start:]}"), clip(f"...{b[start:]}")
+
+
+def _spell(value: object) -> str:
     if isinstance(value, list | tuple | dict | set | frozenset):
         return f"{type(value).__name__} of {len(value)}"
     if type(value).__module__ == "numpy" and hasattr(value, "dtype"):
         shape = getattr(value, "shape", ())
-        return f"array of {value.dtype} {list(shape)}" if shape else clip(str(value))
+        return f"array of {value.dtype} {list(shape)}" if shape else str(value)
     if isinstance(value, enum.Enum):
-        return clip(f"{type(value).__qualname__}.{value._name_}")
+        return f"{type(value).__qualname__}.{value._name_}"
     if type(value).__module__ in _PRINTABLE:
-        return print_value(value)
+        return _spell_plain(value)
     return f"<{type(value).__module__}.{type(value).__qualname__}>"
 
 
@@ -94,8 +115,12 @@ _PRINTABLE = (
 
 def print_value(value: object) -> str:
     """Return the ``repr`` of a plain value, cut; an integer too wide for decimal digits by its width."""
+    return clip(_spell_plain(value))
+
+
+def _spell_plain(value: object) -> str:
     try:
-        return clip(repr(value))
+        return repr(value)
     except ValueError:  # Python refuses to print more than some thousand digits
         bits = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
         return f"{type(value).__name__}{bits}"

@@ -14,7 +14,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from twice.foundation.comparison.distances import count_ulps, count_ulps_array
-from twice.foundation.comparison.field_difference import FieldDifference, clip, print_value
+from twice.foundation.comparison.field_difference import (
+    FieldDifference,
+    contrast,
+    contrast_texts,
+)
 from twice.foundation.comparison.tolerance import Tolerance
 from twice.foundation.encoding import encode
 from twice.foundation.encoding.arrays import pack_array
@@ -49,7 +53,7 @@ def compare_numbers(
         at = max(unlike, key=distances.__getitem__)
         distance = distances[at]
     place = f"{path}[{at}]" if indexed else path
-    x, y = print_value(a[at]), print_value(b[at])
+    x, y = contrast(a[at], b[at])
     count, of = len(unlike), len(a)
     if tolerance is not None:
         return FieldDifference(place, "value", x, y, None, count, of, None, distance)
@@ -107,7 +111,7 @@ def compare_arrays(
         distance = float(distances.reshape(-1)[at])
     index = tuple(map(int, np.unravel_index(at, one.shape))) if one.shape else ()
     place = f"{path}[{', '.join(map(str, index))}]" if index else path
-    x, y = clip(str(one[index])), clip(str(two[index]))
+    x, y = contrast_texts(str(one[index]), str(two[index]))
     if tolerance is not None:
         return FieldDifference(place, "value", x, y, None, len(places), one.size, None, distance)
     if len(places) > 1 and _has_same_elements(one, two):

@@ -5,7 +5,7 @@ order. The walk compares the digests of two values and descends only where they 
 the difference and not on the state. Under a tolerance, it descends to the numbers of each pair. Values without
 a canonical form are compared by ``==``.
 
-The stack is explicit, so depth does not matter.
+The stack is explicit, so depth does not matter. Deep inside, the digests of all levels come from one reading.
 
 Invariant: without a tolerance, the walk yields no difference exactly if the canonical forms are equal.
 """
@@ -13,13 +13,19 @@ Invariant: without a tolerance, the walk yields no difference exactly if the can
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
-from itertools import product
+from itertools import product, repeat
 from typing import Any, Final, TypeAlias
 
 from twice.errors import EncodingRefused
-from twice.foundation.comparison.field_difference import ABSENT, FieldDifference, clip, short
+from twice.foundation.comparison.field_difference import (
+    ABSENT,
+    FieldDifference,
+    clip,
+    contrast,
+    short,
+)
 from twice.foundation.comparison.numeric import compare_arrays, compare_numbers
 from twice.foundation.comparison.tolerance import Tolerance
 from twice.foundation.digests import Algorithm, digest_value
@@ -31,13 +37,18 @@ from twice.foundation.encoding import (
     encode,
     type_name,
 )
+from twice.foundation.merkle import Node, tree
 from twice.foundation.printable import pluralize
 
-Pair: TypeAlias = tuple[str, Any, Any]
+Side: TypeAlias = tuple[Any, Node | None]
+"""A value, with its digests where they are known."""
+Pair: TypeAlias = tuple[str, Side, Side]
 Found: TypeAlias = tuple[list[FieldDifference], list[Pair]]
 """The differences at this level, and the pairs that can contain more."""
 
 _EXACT: Final = frozenset({str, bytes, int, bool})  # equal ones need no closer look
+_DEEP: Final = 8
+"""Down to this level each level is digested by itself, which needs no memory."""
 
 
 def differences(
@@ -91,20 +102,24 @@ def walk(
         tolerance: the rule for equal numbers; None compares canonical bytes.
     """
     walker = _Walker(registry, tolerance)
-    stack: list[Pair] = [(root, a, b)] if walker.differ(a, b) else []
+    whole: Pair = (root, (a, None), (b, None))
+    stack = [(0, whole)] if walker.differ(*whole[1:]) else []
     is_attribute = is_component or tolerance is not None
     # By identity, kept alive: values without a canonical form may contain themselves.
     met: dict[tuple[int, int], Pair] = {}
     while stack:
-        path, one, two = pair = stack.pop()
+        depth, pair = stack.pop()
+        path, one, two = pair
+        if depth == _DEEP and tolerance is None:
+            one, two = walker.digest(one), walker.digest(two)
         found, inner = walker.compare(path, one, two, is_attribute=is_attribute)
         is_attribute = tolerance is not None
         if inner and tolerance is not None:
-            if (id(one), id(two)) in met:
+            if (id(one[0]), id(two[0])) in met:
                 continue
-            met[id(one), id(two)] = pair
+            met[id(one[0]), id(two[0])] = pair
         yield from found
-        stack.extend(reversed(inner))
+        stack.extend((depth + 1, each) for each in reversed(inner))
 
 
 class _Walker:
@@ -114,17 +129,28 @@ class _Walker:
         self._registry = registry
         self._tolerance = tolerance
 
-    def differ(self, a: object, b: object) -> bool:
+    def differ(self, a: Side, b: Side) -> bool:
         """Return whether a pair is to be looked at: it differs, or may under a tolerance."""
         if self._tolerance is not None:
-            return a is not b and not (type(a) is type(b) and type(a) in _EXACT and a == b)
+            one, two = a[0], b[0]
+            return one is not two and not (
+                type(one) is type(two) and type(one) in _EXACT and one == two
+            )
         return self._mark(a) != self._mark(b)
 
-    def _mark(self, value: object) -> bytes:
+    def digest(self, side: Side) -> Side:
+        """Return a value with the digests of everything in it."""
+        return side[0], tree(side[0], Algorithm.XXH3_128, registry=self._registry)
+
+    def _mark(self, side: Side) -> bytes:
+        value, node = side
+        if node is not None:
+            return node.digest
         return digest_value(value, Algorithm.XXH3_128, registry=self._registry).raw
 
-    def compare(self, path: str, a: Any, b: Any, *, is_attribute: bool) -> Found:
+    def compare(self, path: str, one: Side, two: Side, *, is_attribute: bool) -> Found:
         """Return the differences here, and the pairs inside that may differ."""
+        a, b = one[0], two[0]
         kind, other = self._name_kind(a), self._name_kind(b)
         if kind != other:
             sides = (f"{short(a)} ({kind})", f"{short(b)} ({other})")
@@ -136,21 +162,21 @@ class _Walker:
             found = compare_numbers(path, [a], [b], self._tolerance, indexed=False)
             return [found] if found else [], []
         if type(a) in (list, tuple):
-            return self._compare_sequences(path, a, b)
+            return self._compare_sequences(path, one, two)
         if type(a) in (set, frozenset) and self._tolerance is None:
             return [self._compare_sets(path, a, b)], []
         try:
-            one, two = (decompose(side, registry=self._registry) for side in (a, b))
+            parts = [decompose(side, registry=self._registry) for side in (a, b)]
         except EncodingRefused:
             if self._tolerance is None:
                 raise
-            one = two = Decomposed(())
-        if one.keys or two.keys:
+            parts = [Decomposed(())] * 2
+        if parts[0].keys or parts[1].keys:
             is_attribute = is_attribute and type(a) is dict
-            return self._compare_keyed(path, one, two, is_attribute=is_attribute)
+            return self._compare_keyed(path, parts, (one, two), is_attribute=is_attribute)
         if self._tolerance is not None and self._are_equal(a, b):
             return [], []
-        return [FieldDifference(path, "value", short(a), short(b))], []
+        return [FieldDifference(path, "value", *contrast(a, b))], []
 
     def _name_kind(self, value: Any) -> str:
         """Return the type as canonical form sees it: an opaque value has the type that it replaces."""
@@ -171,7 +197,7 @@ class _Walker:
             if type(a) is type(b) and a == b:
                 return True
             # Of a decimal NaN, and of an opaque value and what it stands for, the forms are equal.
-            return self._mark(a) == self._mark(b)
+            return self._mark((a, None)) == self._mark((b, None))
         except (EncodingRefused, ArithmeticError):  # no form; a signalling NaN
             return False
 
@@ -185,32 +211,50 @@ class _Walker:
         dtype = a.dtype
         if self._tolerance is not None and dtype == b.dtype and a.shape == b.shape:
             if dtype.names is not None:
-                return [], [(f"{path}[{name!r}]", a[name], b[name]) for name in dtype.names]
+                return [], [
+                    (f"{path}[{name!r}]", (a[name], None), (b[name], None)) for name in dtype.names
+                ]
             if dtype.hasobject:
                 places = product(*map(range, a.shape))
-                return [], [(f"{path}[{', '.join(map(str, at))}]", a[at], b[at]) for at in places]
+                return [], [
+                    (f"{path}[{', '.join(map(str, at))}]", (a[at], None), (b[at], None))
+                    for at in places
+                ]
         found = compare_arrays(path, a, b, self._tolerance)
         return [found] if found else [], []
 
-    def _compare_sequences(self, path: str, a: Any, b: Any) -> Found:
-        if len(a) == len(b) and len(a) and self._is_measured(a[0]):
-            kinds = set(map(type, a))
-            if len(kinds) == 1 and kinds == set(map(type, b)):
-                found = compare_numbers(path, a, b, self._tolerance, indexed=True)
-                return [found] if found else [], []
-        unlike = [i for i, (x, y) in enumerate(zip(a, b, strict=False)) if self.differ(x, y)]
-        pairs = [(f"{path}[{i}]", a[i], b[i]) for i in unlike]
+    def _compare_sequences(self, path: str, one: Side, two: Side) -> Found:
+        a, b = one[0], two[0]
+        both = min(len(a), len(b))
+        is_measured = (
+            both > 0 and self._is_measured(a[0]) and len({*map(type, a), *map(type, b)}) == 1
+        )
+        if is_measured and len(a) == len(b):
+            found = compare_numbers(path, a, b, self._tolerance, indexed=True)
+            return [found] if found else [], []
+        items, others = _open(a, one[1]), _open(b, two[1])
+        unlike = [
+            i for i, (x, y) in enumerate(zip(items, others, strict=False)) if self.differ(x, y)
+        ]
+        pairs = [(f"{path}[{i}]", items[i], others[i]) for i in unlike]
         if len(a) != len(b):
             length = FieldDifference(
                 path, "shape", pluralize(len(a), "item"), pluralize(len(b), "item"),
                 differing=len(unlike) + abs(len(a) - len(b)), of=max(len(a), len(b)),
             )  # fmt: skip
-            # One shift makes every later item differ: only the first place says something.
-            return [length], pairs[:1]
-        if self._tolerance is None and sorted(map(self._mark, a)) == sorted(map(self._mark, b)):
+            # One shift makes every later item differ: then only the first place says something.
+            if not unlike or unlike[0] + len(unlike) == both:
+                return [length], pairs[:1]
+            if is_measured:
+                found = compare_numbers(path, a[:both], b[:both], self._tolerance, indexed=True)
+                return [length, found] if found else [length], []
+            return [length], pairs
+        if self._tolerance is None and sorted(map(self._mark, items)) == sorted(
+            map(self._mark, others)
+        ):
             place, x, y = pairs[0]
-            x, y = short(x), short(y)
-            return [FieldDifference(place, "order", x, y, differing=len(pairs), of=len(a))], []
+            sides = contrast(x[0], y[0])
+            return [FieldDifference(place, "order", *sides, differing=len(pairs), of=len(a))], []
         return [], pairs
 
     def _compare_sets(self, path: str, a: Any, b: Any) -> FieldDifference:
@@ -223,33 +267,44 @@ class _Walker:
         return FieldDifference(path, "missing", one, two, differing=differing, of=of)
 
     def _compare_keyed(
-        self, path: str, one: Decomposed, two: Decomposed, *, is_attribute: bool
+        self, path: str, parts: Sequence[Decomposed], sides: Sequence[Side], *, is_attribute: bool
     ) -> Found:
-        left, right = (self._by_key(path, side, is_attribute=is_attribute) for side in (one, two))
+        left, right = (
+            self._by_key(path, each, node, is_attribute=is_attribute)
+            for each, (_, node) in zip(parts, sides, strict=True)
+        )
         found = []
         pairs = []
-        for form, (place, value) in left.items():
+        for form, (place, side) in left.items():
             if form not in right:
-                found.append(FieldDifference(place, "missing", short(value), ABSENT))
-            elif self.differ(value, right[form][1]):
-                pairs.append((place, value, right[form][1]))
-        for form, (place, value) in right.items():
+                found.append(FieldDifference(place, "missing", short(side[0]), ABSENT))
+            elif self.differ(side, right[form][1]):
+                pairs.append((place, side, right[form][1]))
+        for form, (place, side) in right.items():
             if form not in left:
-                found.append(FieldDifference(place, "missing", ABSENT, short(value)))
+                found.append(FieldDifference(place, "missing", ABSENT, short(side[0])))
         if not found and not pairs and self._tolerance is None:
             # The same fields in another order: two versions of a named tuple.
-            first, second = (clip(", ".join(map(str, side.keys))) for side in (one, two))
+            first, second = (clip(", ".join(map(str, each.keys))) for each in parts)
             found.append(FieldDifference(path, "order", first, second, None, len(left), len(left)))
         return found, pairs
 
     def _by_key(
-        self, path: str, decomposed: Decomposed, *, is_attribute: bool
-    ) -> dict[bytes, tuple[str, object]]:
+        self, path: str, decomposed: Decomposed, node: Node | None, *, is_attribute: bool
+    ) -> dict[bytes, tuple[str, Side]]:
         places = {}
         keys = decomposed.keys
         forms = decomposed.key_forms or [encode(key, registry=self._registry) for key in keys]
-        for index, (key, value) in enumerate(zip(keys, decomposed.children, strict=True)):
+        for index, (key, side) in enumerate(
+            zip(keys, _open(decomposed.children, node), strict=True)
+        ):
             is_plain = is_attribute and isinstance(key, str) and key.isidentifier()
             label = f".{key}" if is_plain else decomposed.label(index)
-            places[forms[index]] = (path + label, value)
+            places[forms[index]] = (path + label, side)
         return places
+
+
+def _open(children: Iterable[Any], node: Node | None) -> list[Side]:
+    """Return the values inside one, with their digests if they are known; a list of nothing but numbers is a leaf."""
+    nodes = node.children.values() if node is not None and node.children else repeat(None)
+    return [*zip(children, nodes, strict=False)]
