@@ -27,7 +27,6 @@ MADE_OFTEN = {
     "diagnosis/localization/moments.py": "a moment for each event",
     "diagnosis/tracing/trace.py": "positions have an order",
     "foundation/encoding/opaque.py": "a stand-in for each object",
-    "recorder/compare_points.py": "a result for each point",
     "recorder/record/points.py": "a value for each point",
 }
 OPTIONS = [
