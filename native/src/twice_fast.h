@@ -5,5 +5,6 @@
 #include <Python.h>
 
 extern PyType_Spec encoder_spec;
+extern PyType_Spec read_spec;
 
 #endif
