@@ -281,13 +281,12 @@ def _gather(parts: list[Buffer], threshold: int) -> list[Buffer]:
     return [part for part in joined if len(part)]
 
 
-def _find_encoder(registry: Registry) -> Any:
-    """Return the encoder of a registry, which is made once: the compiled one where it is in force."""
-    if registry.encoder is None:
-        twin, _ = load_twin()
-        registry.encoder = (
-            PythonEncoder(registry) if twin is None else make_compiled_encoder(registry, twin)
-        )
+def _make_encoder(registry: Registry) -> Any:
+    """Make the encoder of a registry: the compiled one where it is in force."""
+    twin, _ = load_twin()
+    registry.encoder = (
+        PythonEncoder(registry) if twin is None else make_compiled_encoder(registry, twin)
+    )
     return registry.encoder
 
 
@@ -328,7 +327,7 @@ def encode(value: object, *, registry: Registry | None = None) -> bytes:
     """
     known = registry or _default
     try:
-        form: bytes = _find_encoder(known).join(value)
+        form: bytes = (known.encoder or _make_encoder(known)).join(value)
     except FALLBACK_ERRORS:
         return b"".join(walk(value, known))
     return form
@@ -356,7 +355,7 @@ def encode_parts(
     """
     known = registry or _default
     try:
-        parts: list[Buffer] = _find_encoder(known).split(value, threshold)
+        parts: list[Buffer] = (known.encoder or _make_encoder(known)).split(value, threshold)
     except FALLBACK_ERRORS:
         return _gather(walk(value, known), threshold)
     return parts
