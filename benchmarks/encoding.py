@@ -12,8 +12,7 @@ as a key, NaN from null, one enum from another), which is why twice has a form o
 that refuses a state says so. Arrays reach msgspec and cbor2 through a hook as dtype, shape and bytes;
 orjson writes them as decimal text and drops their dtype.
 
-There is no compiled twin of twice's encoder yet. For reference only, not a figure of this package: a
-prototype in C of a similar format took 1.15 us for small and 2.2 ms for entities on one machine.
+twice is the encoder that is in force; ``compiled.py`` compares both.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ tick above the same loop run bare in the same process, writing of the record inc
 with streams, inputs, effects and output columns; once without snapshots and once with the default
 cadence. Goal: at most 50 us (5 % of a 1 ms tick) up to 4 components, 40 scalars and 32 KB.
 
-There is no compiled twin of the encoder. What one would give is known from a prototype in C only,
-on another machine: 1.15 us instead of 19.8 for a flat record of 50 fields, without any array.
+``compiled.py`` says what the compiled twin saves.
 """
 
 from __future__ import annotations

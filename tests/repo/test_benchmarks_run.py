@@ -18,6 +18,7 @@ PEERS |= {
     "catalogue": ["duckdb", "pyarrow"],
     "gymnasium_overhead": ["gymnasium", "mujoco"],
     "leaks": ["PIL", "soundfile"],
+    "compiled": ["twice_fast", "msgspec"],
     "gpu": ["torch"],
     "page": ["playwright"],
     "torch_trace": ["torch", "stable_baselines3"],
