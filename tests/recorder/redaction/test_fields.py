@@ -160,3 +160,14 @@ def test_an_argument_behind_an_innocent_name_is_kept_unless_it_looks_like_a_cred
     ]  # fmt: skip
     assert redaction.take() == [("arguments", "arguments", 2)]
     assert redaction.value("see 0123456789abcdef", "x") == f"see {'*' * 16}"
+
+
+def test_a_text_that_was_clean_is_searched_again_for_what_is_learned_later() -> None:
+    redaction, text = Redaction(), "as kX83hd7-qpL tells"
+    assert redaction.value([text], "test") == [text]
+    assert redaction.value([text], "test") == [text]
+
+    received('{"password": "kX83hd7-qpL"}', redaction)
+
+    assert redaction.value([text], "test") == ["as *********** tells"]
+    assert redaction.value(("other",), "test") == ("other",)

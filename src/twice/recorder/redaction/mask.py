@@ -40,6 +40,8 @@ _COMMON = frozenset(
 """Values that stand in innocent text, and protect nothing."""
 _LOOKED_AT = 1024
 _NAME_AND_MORE = 128
+_CLEAN_TEXTS_MAX = 4096
+_CLEAN_LENGTH_MAX = 256
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 
 Span = tuple[int, int, str]
@@ -68,6 +70,7 @@ class Mask:
         self._needles: tuple[tuple[bytes, str], ...] = ()
         self._edges: tuple[re.Pattern[bytes], dict[bytes, list[tuple[bytes, str]]]] | None = None
         self._known: dict[bytes, None] = {}
+        self._clean: dict[str, None] = {}  # short texts in which nothing was found
         self._lock = Lock()
 
     @property
@@ -103,6 +106,7 @@ class Mask:
             # Replaced as a whole: another thread may be looking through the old ones.
             self._needles = tuple(sorted((*self._needles, *new), key=lambda one: len(one[0])))
             self._edges = re.compile(b"|".join(map(re.escape, edges))), edges
+            self._clean = {}  # after the needles: whoever took it searched with the new ones
             self.longest = max(self.longest, len(self._needles[-1][0]))
             shortest = min(len(self._needles[0][0]), BYTES_MIN if self.has_shapes else sys.maxsize)
             self.shortest = 0 if self.patterns else shortest
@@ -153,6 +157,20 @@ class Mask:
             data, spans = blank_spans(data, wide)
             every += spans
         return data, every
+
+    def text(self, text: str) -> tuple[str, list[Span]]:
+        """Return a text with every secret blanked, and the spans; what was found clean is not searched again."""
+        clean = self._clean
+        if text in clean:
+            return text, []
+        raw, spans = self.data(text.encode("utf-8", "surrogatepass"), is_text=True)
+        if spans:
+            return raw.decode("utf-8", "surrogatepass"), spans
+        if len(text) <= _CLEAN_LENGTH_MAX:
+            if len(clean) >= _CLEAN_TEXTS_MAX:
+                clean.clear()
+            clean[text] = None
+        return text, []
 
 
 class StreamRedactor:

@@ -12,6 +12,7 @@ Invariant: without anything to look for, every value passes as the object it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import is_
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -222,18 +223,16 @@ class Redaction:
         if kind is str:
             if 4 * len(value) < self.mask.shortest:  # UTF-8 takes at most four bytes a letter
                 return value
-            raw, spans = self.mask.data(value.encode("utf-8", "surrogatepass"), is_text=True)
-            if not spans:
-                return value
-            self._count(spans, where)
-            return _decode(raw)
+            text, spans = self.mask.text(value)
+            if spans:
+                self._count(spans, where)
+            return text
         if kind is bytes or kind is bytearray:
             changed = self.data(bytes(value), where)
             return value if changed == value else kind(changed)
         if kind is tuple or kind is list:
             parts = [self._walk(part, where) for part in value]
-            same = all(new is old for new, old in zip(parts, value, strict=True))
-            return value if same else kind(parts)
+            return value if all(map(is_, parts, value)) else kind(parts)
         if kind is dict:
             return {self._walk(k, where): self._walk(v, where) for k, v in value.items()}
         return self._require_clean(value, where)
