@@ -218,6 +218,38 @@ GOALS = (
         "page", _named("frames"), 30, "per s", least=True,
     ),
     Goal("page-memory", "it takes at most 300 MB", "page", _named("memory"), 300, "MB"),
+    Goal(
+        "twin-msgspec", "with the compiled twin, a state is encoded in less time than msgspec takes",
+        "compiled", lambda line: str(line["figure"]).endswith(": compiled to msgspec"), 1, "x",
+    ),
+    Goal(
+        "twin-nodes", "and 150,000 nodes with their digest in at most 3.1 ms",
+        "compiled", _is("encoding 150,001 nodes: compiled, with digest"), 3100, "us",
+    ),
+    Goal(
+        "twin-small", "and a state of 72 nodes in at most 1.5 us",
+        "compiled", _is("encoding 72 nodes: compiled"), 1.5, "us",
+    ),
+    Goal(
+        "twin-clock", "with the twin, a recorded clock read costs at most 60 ns above raw",
+        "compiled", _is("time.time, sustained: compiled"), 60, "ns",
+    ),
+    Goal(
+        "twin-effect", "with the twin, a declared effect costs at most 1 us",
+        "compiled", _is("@effect call, burst: compiled"), 1000, "ns",
+    ),
+    Goal(
+        "twin-tick", "with the twin, recording adds at most 10 us to a tick of 4 components, 40 scalars, 32 KB",
+        "compiled", _is("tick, 4 components, 40 scalars, 32 KB, added: compiled"), 10, "us",
+    ),
+    Goal(
+        "twin-cartpole", "with the twin, a recorded loop of CartPole takes at most 2.5 times as long",
+        "compiled", _is("CartPole-v1, recorded to bare: compiled"), 2.5, "x",
+    ),
+    Goal(
+        "twin-ant", "and one of Ant at most 1.15 times",
+        "compiled", _is("Ant-v5, recorded to bare: compiled"), 1.15, "x",
+    ),
 )  # fmt: skip
 
 
