@@ -155,6 +155,16 @@ def test_a_forged_log_does_not_pass(store: Store, name: str) -> None:
     assert {row.check for row in report.wanting()} == checks
 
 
+def test_a_model_without_a_file_of_its_own_is_judged_too(store: Store) -> None:
+    (sidecar,) = store.root.glob("cue-*.detlog.json")
+    document = to_document(read_log(sidecar))
+    document["model"]["sha256"] = {"not_applicable": "a formula"}
+    del document["asset"]
+    seal(store, store.root / "cue.wav", document, replace(HOW, revise=True))
+
+    assert run_gate(store.root / "cue.wav").wanting() == []
+
+
 def test_a_seed_that_was_edited_by_hand_does_not_pass(store: Store) -> None:
     (sidecar,) = store.root.glob("cue-*.detlog.json")
     document = to_document(read_log(sidecar))

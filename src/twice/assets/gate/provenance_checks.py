@@ -211,7 +211,8 @@ def _list_invented(
         if name in run.libraries and pointer not in run.values and is_claimed(pointer):
             yield f"{pointer} is said to be recorded, and the record has no such package"
     inputs = resolve(document, "/recipe/inputs") or []
-    sources = {each.get("sha256") for each in inputs} | {resolve(document, "/model/sha256")}
+    # In a list: a digest that is not known is an object with the reason.
+    sources = [*(each.get("sha256") for each in inputs), resolve(document, "/model/sha256")]
     source = resolve(document, "/audio/source/sha256")
     if source is not None and source not in sources and is_claimed("/audio/source/sha256"):
         yield f"/audio/source/sha256 is {short(source)}, and no input has it"
