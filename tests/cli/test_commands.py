@@ -140,7 +140,9 @@ def test_the_examples_work(name: str, swarm: Path) -> None:
         if "parquet" in words and not _has_pyarrow():
             continue
         # Servers, clusters, stores, ranks and a thousand runs have tests of their own.
-        if name in {"view", "sweep"} or {"--http", "--on", "s3://bucket/runs", "runs/a"} & {*words}:
+        if name in {"view", "sweep"} or {"--http", "--on", "runs/a"} & {*words}:
+            continue
+        if any(word.startswith("s3://") for word in words):
             continue
         done = cli(*words, cwd=where, input="")
         assert done.returncode in {0, 1}, f"{example}\n{done.stderr}"

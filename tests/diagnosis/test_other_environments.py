@@ -88,8 +88,10 @@ def diagnose(name: str, folder: Path) -> dict[str, Any]:
             *given,
             **more,
         )
-    found = run(here, folder, {1, 2}, "diagnose", "a.twice", "b.twice", "--trust", "--json")
+    found = run(here, folder, {0, 1, 2}, "diagnose", "a.twice", "b.twice", "--trust", "--json")
     verdict: dict[str, Any] = json.loads(found)
+    if verdict["result"] == "same":  # their digests are equal, so there is nothing to explain
+        pytest.skip("this processor computes the program alike in both environments")
     return verdict
 
 

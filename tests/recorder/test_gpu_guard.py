@@ -23,7 +23,9 @@ POLICY = "deterministic"
 def stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None]]:
     """Put a stub of a library on the path: what stands here needs no library that computes."""
     libraries = ("torch", "torch._inductor.config", "jax", "tensorflow")
-    before = {name: sys.modules.pop(name) for name in libraries if name in sys.modules}
+    for name in libraries:
+        # By the patch, which is undone last: it puts back whatever a test has put in its place.
+        monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
 
     def write(name: str, text: str) -> None:
@@ -32,7 +34,6 @@ def stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[
     yield write
     for name in libraries:
         sys.modules.pop(name, None)
-    sys.modules.update(before)
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def test_switches_are_read_of_what_is_loaded_and_nothing_is_imported(
     )
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    for each in ("jax", "tensorflow"):
+    for each in ("jax", "tensorflow", "torch._inductor.config", "torch.utils.deterministic"):
         monkeypatch.delitem(sys.modules, each, raising=False)
 
     gpu = numerics_at_end()["gpu"]
