@@ -28,6 +28,8 @@ PROGRAM = """
                 for name, within in run.config["tracked"]:
                     run.track(name, state, **({"equivalence": Abs(within)} if within else {}))
             state["n"] += run.config.get("step", 1.0)
+            if run.config.get("back") and tick == 5:
+                state["n"] = 0.0
 """
 LOGICAL = Predicate(subsystems={"x": DeterminismClass.LOGICAL})
 
@@ -125,3 +127,12 @@ def test_a_long_log_is_compared_whole_where_names_differ(
 def test_components_of_both_runs_are_known(tmp_path: Path) -> None:
     with open_records(tmp_path, {"tracked": [("x", 0)]}, {"tracked": [("y", 0)]}) as records:
         assert list_components(*records) == ("other", "x", "y")
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_values_with_a_tolerance_come_together_again_or_do_not(tmp_path: Path, back: bool) -> None:
+    config = {"tracked": [("x", 0.5)], "back": back}
+    with open_records(tmp_path, config, {**config, "step": 1.9}) as records:
+        logs = compare_logs(*records)
+
+    assert (logs.columns, logs.reconverges) == (("x",), back)

@@ -23,6 +23,7 @@ from twice.foundation.comparison import (
     Verdict,
     tolerance_from_json,
 )
+from twice.foundation.comparison.walk import walk
 from twice.foundation.encoding import decode, encode
 
 ALL = [Exact(), Abs(0.5), Rel(1e-3), Ulp(3), Quantum(0.25), Abs(2, integers=True)]
@@ -280,3 +281,20 @@ def test_a_value_that_contains_itself_ends():
     replayed.append(replayed)
 
     assert Abs(1).same(recorded, replayed) == Verdict(same=True, distance=0.5, where="[0]")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "paths"),
+    [
+        ([1.0, 2.0, 3.0], [1.0000000001, 5.0, 3.0, 4.0], {"s", "s[1]"}),
+        ([[1.0], [2.0]], [[1.0], [5.0], [3.0]], {"s", "s[1][0]"}),
+        ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0], {"s"}),
+    ],
+)
+def test_of_lists_of_other_lengths_what_lies_beyond_the_tolerance_is_named(
+    a: list[object], b: list[object], paths: set[str]
+) -> None:
+    found = {each.path: each for each in walk(a, b, root="s", tolerance=Abs(1e-6))}
+
+    assert found.keys() == paths
+    assert found["s"].differing == 1

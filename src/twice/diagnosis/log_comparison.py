@@ -308,11 +308,11 @@ def _reconverges(a: RunRecord, b: RunRecord, index: int) -> bool:
     last = min(len(a.reader.points), len(b.reader.points)) - 1
     if last <= index:
         return False
-    return not list_unequal_judged(a, b, last)
+    return not list_unequal_judged(a, b, last) and _compare_tolerated(a, b, last, last)[1] is None
 
 
 def _compare_tolerated(
-    a: RunRecord, b: RunRecord, until: int | None
+    a: RunRecord, b: RunRecord, until: int | None, first: int = 0
 ) -> tuple[int, tuple[int, str] | None]:
     """Compare values with a tolerance up to a point: with those of both runs, where they have two.
 
@@ -320,9 +320,9 @@ def _compare_tolerated(
         How many differ inside their tolerance, and point and column of the first that lies beyond.
     """
     within = 0
-    values_b = _values(b)
+    values_b = _values(b, first)
     pending = next(values_b, None)
-    for index, column, measure, value in _values(a):
+    for index, column, measure, value in _values(a, first):
         if until is not None and index > until:
             break
         # Both are in order of points and names. A value that one side alone has is compared by its digest.

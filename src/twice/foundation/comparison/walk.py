@@ -238,12 +238,14 @@ class _Walker:
         ]
         pairs = [(f"{path}[{i}]", items[i], others[i]) for i in unlike]
         if len(a) != len(b):
+            # Under a tolerance, unlike items are those that may differ: each is followed, and none is counted here.
+            is_exact = self._tolerance is None
             length = FieldDifference(
                 path, "shape", pluralize(len(a), "item"), pluralize(len(b), "item"),
-                differing=len(unlike) + abs(len(a) - len(b)), of=max(len(a), len(b)),
+                differing=len(unlike) * is_exact + abs(len(a) - len(b)), of=max(len(a), len(b)),
             )  # fmt: skip
             # One shift makes every later item differ: then only the first place says something.
-            if not unlike or unlike[0] + len(unlike) == both:
+            if not unlike or (is_exact and unlike[0] + len(unlike) == both):
                 return [length], pairs[:1]
             if is_measured:
                 found = compare_numbers(path, a[:both], b[:both], self._tolerance, indexed=True)
