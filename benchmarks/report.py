@@ -231,10 +231,6 @@ GOALS = (
         "compiled", _is("encoding 72 nodes: compiled"), 1.5, "us",
     ),
     Goal(
-        "twin-clock", "with the twin, a recorded clock read costs at most 60 ns above raw",
-        "compiled", _is("time.time, sustained: compiled"), 60, "ns",
-    ),
-    Goal(
         "twin-effect", "with the twin, a declared effect costs at most 1 us",
         "compiled", _is("@effect call, burst: compiled"), 1000, "ns",
     ),

@@ -96,7 +96,8 @@ find_shape(Writer *w, PyObject **keys, PyObject **values, Py_ssize_t count)
     }
     w->length = begin;
     Py_DECREF(sorted);
-    release_held(w, base);
+    if (shape == NULL)
+        release_held(w, base);
     if (shape != NULL) {
         Shape *old = *place;
         *place = shape;
@@ -118,18 +119,31 @@ put_held(Writer *w, Py_ssize_t base, int depth)
     return result;
 }
 
-static int
-put_small_text_dict(Writer *w, PyObject **keys, PyObject **values, Py_ssize_t count, int depth)
+/* Write the head of a small dict with texts as keys, and its values until one has something inside; hold all others.
+
+   Return 1, with `mark` where they begin; 0 where it is no such dict. Apart from `put_dict`, whose frame stays small: threads
+   may have little of a stack. */
+Py_NO_INLINE static int
+begin_small_text_dict(Writer *w, PyObject *value, Py_ssize_t *mark)
 {
-    Py_ssize_t at = 0, base = w->held_count;
+    PyObject *keys[SHAPE_KEYS_MAX], *values[SHAPE_KEYS_MAX];
     unsigned char order[SHAPE_KEYS_MAX];
-    if (put_count(w, 'd', count) < 0 || reserve_held(w, 2 * count) < 0)
+    Py_ssize_t position = 0, at = 0, count = PyDict_GET_SIZE(value);
+    if (count > SHAPE_KEYS_MAX)
+        return 0;
+    while (at < count && PyDict_Next(value, &position, &keys[at], &values[at]))
+        if (!PyUnicode_CheckExact(keys[at++]))
+            return 0;
+    if (put_count(w, 'd', count) < 0 || reserve_held(w, 3 * count) < 0)
         return -1;
     Shape *shape = find_shape(w, keys, values, count);
-    if (shape == NULL || put_raw(w, shape->form, shape->length) < 0)
+    if (shape == NULL)
+        return -1;
+    *mark = w->held_count; /* below it, keys and values of a new shape are held until the dict is written */
+    if (put_raw(w, shape->form, shape->length) < 0)
         return -1;
     memcpy(order, shape->order, (size_t)count);
-    for (; at < count; at++) {
+    for (at = 0; at < count; at++) {
         int written = put_leaf(w, values[order[at]]);
         if (written < 0)
             return -1;
@@ -139,7 +153,7 @@ put_small_text_dict(Writer *w, PyObject **keys, PyObject **values, Py_ssize_t co
     /* From here on Python code may run, and change the dict. */
     for (; at < count; at++)
         hold(w, &values[order[at]], 1);
-    return put_held(w, base, depth + 1);
+    return 1;
 }
 
 static int
@@ -149,7 +163,12 @@ put_large_text_dict(Writer *w, PyObject *value, int depth)
     if (keys == NULL)
         return -1;
     Py_ssize_t count = PyList_GET_SIZE(keys), base = w->held_count;
-    int result = PyList_Sort(keys);
+    int result = 0;
+    for (Py_ssize_t i = 0; i < count && result == 0; i++)
+        if (!PyUnicode_CheckExact(PyList_GET_ITEM(keys, i)))
+            result = fall_back(w);
+    if (result == 0)
+        result = PyList_Sort(keys);
     if (result == 0)
         result = put_count(w, 'd', count);
     for (Py_ssize_t at = 0; at < count && result == 0; at++)
@@ -221,26 +240,27 @@ put_whole_number_dict(Writer *w, PyObject *value, int depth)
 int
 put_dict(Writer *w, PyObject *value, int depth)
 {
-    PyObject *keys[SHAPE_KEYS_MAX], *values[SHAPE_KEYS_MAX], *key, *each;
-    Py_ssize_t position = 0, at = 0, count = PyDict_GET_SIZE(value);
-    if (count == 0)
+    Py_ssize_t position = 0, base = w->held_count, mark;
+    if (PyDict_GET_SIZE(value) == 0)
         return put_count(w, 'd', 0);
+    int written = begin_small_text_dict(w, value, &mark);
+    if (written) {
+        if (written > 0 && put_held(w, mark, depth + 1) < 0)
+            written = -1;
+        release_held(w, base);
+        return written < 0 ? -1 : 0;
+    }
+    PyObject *key, *each;
     PyTypeObject *cls = NULL;
     while (PyDict_Next(value, &position, &key, &each)) {
         if (cls != Py_TYPE(key) && cls != NULL)
             return put_decomposed(w, value, depth);
         cls = Py_TYPE(key);
-        if (at < SHAPE_KEYS_MAX) {
-            keys[at] = key;
-            values[at++] = each;
-        }
     }
-    if (cls == &PyUnicode_Type && count <= SHAPE_KEYS_MAX)
-        return put_small_text_dict(w, keys, values, count, depth);
     if (cls == &PyUnicode_Type)
         return put_large_text_dict(w, value, depth);
     if (cls == &PyLong_Type) {
-        int written = put_whole_number_dict(w, value, depth);
+        written = put_whole_number_dict(w, value, depth);
         if (written)
             return written < 0 ? -1 : 0;
     }

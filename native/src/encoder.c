@@ -9,7 +9,6 @@
 
 #include "writer.h"
 
-#define DEPTH_MAX 100
 #define KEPT_BYTES_MAX (16 << 20)
 
 /* -- what Python takes apart */
@@ -36,16 +35,19 @@ put_children(Writer *w, PyObject *children, int depth)
     return result;
 }
 
-/* Return the header of an array whose elements lie in memory as they are written, borrowed; NULL where it is not known. */
+/* Return the header of an array whose elements lie in memory as they are written; NULL where it is not known. */
 static PyObject *
 find_head(Encoder *encoder, PyObject *array)
 {
     PyObject *head = NULL, *known = NULL, *key = NULL;
-    PyObject *dtype = PyObject_GetAttr(array, encoder->dtype), *shape = PyObject_GetAttr(array, encoder->shape);
-    if (dtype != NULL && shape != NULL && (key = PyTuple_Pack(2, dtype, shape)) != NULL)
+    PyObject *dtype = PyObject_GetAttr(array, encoder->dtype);
+    PyObject *shape = dtype == NULL ? NULL : PyObject_GetAttr(array, encoder->shape);
+    if (shape != NULL && (key = PyTuple_Pack(2, dtype, shape)) != NULL)
         known = PyDict_GetItemWithError(encoder->heads, key);
-    if (known != NULL && PyTuple_GET_ITEM(known, 2) == Py_True)
+    if (known != NULL && PyTuple_GET_ITEM(known, 2) == Py_True) {
         head = PyTuple_GET_ITEM(known, 0);
+        Py_INCREF(head);
+    }
     Py_XDECREF(key);
     Py_XDECREF(dtype);
     Py_XDECREF(shape);
@@ -68,10 +70,18 @@ put_array(Writer *w, PyObject *value)
                 result = put_raw(w, view.buf, view.len);
         }
         PyBuffer_Release(&view);
-        if (is_small)
+        if (is_small) {
+            Py_DECREF(head);
             return result;
+        }
     }
-    PyErr_Clear(); /* strided, or without a format: dates and fixed-width text */
+    Py_XDECREF(head);
+    /* Strided, or without a format: dates and fixed-width text. */
+    if (PyErr_Occurred()) {
+        if (PyErr_ExceptionMatches(PyExc_MemoryError))
+            return -1;
+        PyErr_Clear();
+    }
     PyObject *pair = PyObject_CallOneArg(w->encoder->encode_array, value);
     if (pair == NULL)
         return -1;
@@ -173,8 +183,12 @@ put(Writer *w, PyObject *value, int depth)
     int written = put_leaf(w, value);
     if (written)
         return written < 0 ? -1 : 0;
-    if (depth > DEPTH_MAX)
+    if (depth >= w->encoder->depth_max)
         return fall_back(w);
+    for (int at = 0; at < depth; at++)
+        if (w->open[at] == value) /* a cycle */
+            return fall_back(w);
+    w->open[depth] = value;
     PyTypeObject *cls = Py_TYPE(value);
     if (cls == &PyDict_Type)
         return put_dict(w, value, depth);
@@ -192,6 +206,10 @@ put(Writer *w, PyObject *value, int depth)
 static PyObject *
 encode(Encoder *self, PyObject *value, PyObject *parts, Py_ssize_t threshold)
 {
+    if (self->decomposers == NULL) {
+        PyErr_SetString(PyExc_TypeError, "this Encoder was not initialised");
+        return NULL;
+    }
     Writer w = {.encoder = self, .parts = parts, .threshold = threshold};
     /* A call in between has a buffer of its own. */
     w.bytes = self->spare;
@@ -232,7 +250,7 @@ encoder_split(Encoder *self, PyObject *const *arguments, Py_ssize_t count)
         PyErr_SetString(PyExc_TypeError, "split() takes a value and a threshold");
         return NULL;
     }
-    Py_ssize_t threshold = PyLong_AsSsize_t(arguments[1]);
+    Py_ssize_t threshold = PyNumber_AsSsize_t(arguments[1], NULL); /* cut to what fits */
     if (threshold == -1 && PyErr_Occurred())
         return NULL;
     PyObject *parts = PyList_New(0);
@@ -251,9 +269,15 @@ encoder_init(Encoder *self, PyObject *arguments, PyObject *named)
         PyErr_SetString(PyExc_TypeError, "Encoder() takes no keyword arguments");
         return -1;
     }
-    if (!PyArg_ParseTuple(arguments, "O!OOOO!OO", &PyDict_Type, &seven[0], &seven[1], &seven[2], &seven[3], &PyDict_Type,
-                          &seven[4], &seven[5], &seven[6]))
+    int depth_max;
+    if (!PyArg_ParseTuple(arguments, "O!OOOO!OOi", &PyDict_Type, &seven[0], &seven[1], &seven[2], &seven[3], &PyDict_Type,
+                          &seven[4], &seven[5], &seven[6], &depth_max))
         return -1;
+    if (self->decomposers != NULL || depth_max < 1 || depth_max > DEPTH_MAX) {
+        PyErr_Format(PyExc_ValueError, "Encoder() is made once, for 1 to %d levels", DEPTH_MAX);
+        return -1;
+    }
+    self->depth_max = depth_max;
     PyObject **slots[7] = {
         &self->decomposers, &self->find_decomposer, &self->decompose_array, &self->encode_array,
         &self->heads, &self->fall_back, &self->encode_key,
@@ -319,7 +343,7 @@ static PyMethodDef encoder_methods[] = {
 
 static PyType_Slot encoder_slots[] = {
     {Py_tp_doc, "Writes canonical form. Arguments: decomposers by type, find_decomposer, decompose_array, encode_array, "
-                "headers of arrays, the exception that asks for the reference, encode_key."},
+                "headers of arrays, the exception that asks for the reference, encode_key, levels."},
     {Py_tp_new, PyType_GenericNew},
     {Py_tp_init, encoder_init},
     {Py_tp_traverse, encoder_traverse},

@@ -7,22 +7,16 @@
 #endif
 
 static int
-add_type(PyObject *module, PyType_Spec *spec)
+add_all(PyObject *module)
 {
-    PyObject *cls = PyType_FromModuleAndSpec(module, spec, NULL);
+    if (PyModule_AddStringConstant(module, "version", TWICE_VERSION) < 0)
+        return -1;
+    PyObject *cls = PyType_FromModuleAndSpec(module, &encoder_spec, NULL);
     if (cls == NULL)
         return -1;
     int result = PyModule_AddType(module, (PyTypeObject *)cls);
     Py_DECREF(cls);
     return result;
-}
-
-static int
-add_all(PyObject *module)
-{
-    if (PyModule_AddStringConstant(module, "version", TWICE_VERSION) < 0 || add_type(module, &encoder_spec) < 0)
-        return -1;
-    return add_type(module, &read_spec);
 }
 
 static PyModuleDef_Slot slots[] = {

@@ -5,6 +5,5 @@
 #include <Python.h>
 
 extern PyType_Spec encoder_spec;
-extern PyType_Spec read_spec;
 
 #endif

@@ -14,6 +14,7 @@
 
 #define COUNT_MAX 0xFFFFFFFFLL
 #define SHAPES 2048
+#define DEPTH_MAX 100
 
 typedef struct Shape Shape; /* of dicts with the same keys: dicts.c */
 
@@ -24,6 +25,7 @@ typedef struct {
     Shape *shapes[SHAPES];
     char *spare; /* the buffer of the last call */
     Py_ssize_t spare_capacity;
+    int depth_max; /* levels of values inside one another that are written here */
 } Encoder;
 
 typedef struct {
@@ -32,6 +34,7 @@ typedef struct {
     Py_ssize_t length, capacity;
     PyObject **held; /* strong references to values that are still to be written */
     Py_ssize_t held_count, held_capacity;
+    PyObject *open[DEPTH_MAX]; /* the values that the present one lies inside, outermost first */
     PyObject *parts; /* a list, or NULL where one byte string is wanted */
     Py_ssize_t threshold;
 } Writer;

@@ -8,6 +8,7 @@ import gc
 import os
 import random
 import sys
+import threading
 import types
 from collections.abc import Callable
 from decimal import Decimal
@@ -22,7 +23,7 @@ import pytest
 from twice.errors import EncodingCycle, EncodingRefused, EncodingTextRefused
 from twice.foundation.compiled import load_twin
 from twice.foundation.encoding import Registry, encode, encode_parts
-from twice.foundation.encoding.encoder import PythonEncoder, make_compiled_encoder
+from twice.foundation.encoding.encoder import FALLBACK_ERRORS, PythonEncoder, make_compiled_encoder
 from twice.foundation.encoding.reference_walk import walk
 from twice.foundation.version import VERSION
 
@@ -312,3 +313,78 @@ def test_no_reference_is_lost_or_kept() -> None:
         counts.append([sys.getrefcount(each) for each in leaves])
 
     assert counts[1] == counts[2]
+
+
+class Bomb:
+    """An object that changes a dict when it is collected."""
+
+    def __init__(self, held: dict[Any, Any], keys: Callable[[int], object]) -> None:
+        self.me, self.held, self.keys = self, held, keys
+
+    def __del__(self) -> None:
+        count = len(self.held)
+        self.held.clear()
+        self.held.update({self.keys(at): None for at in range(count)})
+
+
+@needs_twin
+@pytest.mark.parametrize("size", [6, 80])
+@pytest.mark.parametrize("keys", [float, str])
+def test_a_finaliser_in_the_middle_frees_nothing_that_is_written(
+    size: int, keys: Callable[[int], object]
+) -> None:
+    encoder, before = make_compiled_encoder(Registry(), TWIN), gc.get_threshold()
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(100):
+            held: dict[Any, Any] = {f"{number} {at}": [f"{at}" * 40, None] for at in range(size)}
+            Bomb(held, keys)
+            gc.set_threshold(1)
+            gc.enable()
+            try:
+                form = encoder.join(held)
+            except FALLBACK_ERRORS:
+                form = b"d"  # the reference writes what is there now
+            gc.disable()
+            assert form[:1] == b"d"
+    finally:
+        gc.set_threshold(*before)
+        gc.enable()
+
+
+@needs_twin
+@pytest.mark.parametrize("make", [lambda value: {"a": value}, lambda value: [value], lambda value: {1: value}])  # fmt: skip
+def test_a_thread_with_a_small_stack_writes_deep_values(make: Callable[[object], object]) -> None:
+    registry, deep, found = make_registry(), make_deep(99, make), list[bytes]()
+    encode(make_deep(3, make), registry=registry)
+    before = threading.stack_size(128 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: found.append(encode(deep, registry=registry)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+
+    assert found == [b"".join(walk(deep, registry))]
+
+
+@needs_twin
+def test_what_lies_beside_a_cycle_is_written_once() -> None:
+    registry, asked = make_registry(), []
+    registry.register(Restless, "test.Restless", Restless.to_value, lambda _value: None)
+    value: dict[str, object] = {"a": Restless(lambda: asked.append(1))}
+    value["self"] = value
+
+    with pytest.raises(EncodingCycle):
+        encode(value, registry=registry)
+
+    assert len(asked) == 2  # by the twin, and by the reference
+
+
+@needs_twin
+def test_an_encoder_that_was_not_made_refuses() -> None:
+    with pytest.raises(TypeError, match="not initialised"):
+        TWIN.Encoder.__new__(TWIN.Encoder).join(1)
+    with pytest.raises(ValueError, match="made once"):
+        make_compiled_encoder(Registry(), TWIN).__init__({}, 1, 2, 3, {}, 4, 5, 6)

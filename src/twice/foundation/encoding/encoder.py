@@ -64,6 +64,8 @@ _SHAPE_KEYS_MAX = 64
 _SHAPES_MAX = 4096
 _TEXTS_MAX = 65536
 _TEXT_LENGTH_MAX = 64
+# How many values inside one another the compiled twin writes: keys lie inside keys, and a thread may have a small stack.
+_LEVELS, _KEY_LEVELS = 100, 10
 
 _shapes: dict[tuple[str, ...], tuple[bytes, Callable[[Any], Iterable[Any]]]] = {}
 _texts: dict[str, bytes] = {}
@@ -296,7 +298,8 @@ def make_compiled_encoder(registry: Registry, twin: Any) -> Any:
     def encode_key(_key: object) -> bytes:
         raise FallBack
 
-    for _ in range(fmt.KEY_NESTING_MAX + 1):
+    levels = [_KEY_LEVELS] * fmt.KEY_NESTING_MAX + [_LEVELS]
+    for count in levels:
         encoder = twin.Encoder(
             registry.decomposers,
             registry.find_decomposer,
@@ -305,6 +308,7 @@ def make_compiled_encoder(registry: Registry, twin: Any) -> Any:
             heads,
             FallBack,
             encode_key,
+            count,
         )
         encode_key = encoder.join
     return encoder

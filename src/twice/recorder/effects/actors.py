@@ -26,7 +26,6 @@ from threading import get_ident
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from twice.foundation.compiled import load_twin
 from twice.foundation.encoding import encode
 from twice.foundation.source_files import is_user_file
 from twice.recorder.effects.events import RUN_READS_MAX, Run, Waiting, little_endian
@@ -161,21 +160,6 @@ class Actor(Waiting):
         finally:
             _CURRENT.reset(token)
             self.layer.hand_over(self)
-
-
-def compile_read(
-    real: Callable[..., object], number: int, slow: Callable[..., object], *, is_sized: bool = False
-) -> Any:
-    """Build a recorded read in the compiled twin; None where that is not in force.
-
-    It asks ``slow`` with its caller's globals, or with the size that it was given, unless its attribute ``module`` is
-    these globals and an actor reads; then it notes what ``real`` answers.
-    """
-    twin, _ = load_twin()
-    if twin is None:
-        return None
-    slots = (vars(Waiting)[name] for name in ("number", "values"))
-    return twin.Read(real, number, _CURRENT, Actor, *slots, RUN_READS_MAX, slow, is_sized)
 
 
 def enter(actor: Actor | Outside) -> contextvars.Token[Actor | Outside | None]:

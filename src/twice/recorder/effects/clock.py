@@ -27,7 +27,7 @@ from types import CodeType
 from typing import Any, Protocol
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import Actor, compile_read, current
+from twice.recorder.effects.actors import Actor, current
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
@@ -114,8 +114,6 @@ def governed_read(
     # One read must cost little more than the clock itself, so the bookkeeping of ``layer.ask``
     # is unrolled here; tests/laws hold the two against each other.
 
-    compiled: Any = None
-
     def read(module: dict[str, Any]) -> object:
         nonlocal last
         if module is last and (actor := current()):
@@ -135,12 +133,9 @@ def governed_read(
         if not strict and not layer.probing and "__file__" in module:
             libraries[id(module)] = module  # kept, so that its identity is not given to another
         last = module if layer.active and strict else None
-        if compiled is not None:
-            compiled.module = last
         return layer.ask(op, real, code, module=module)
 
-    compiled = compile_read(real, number, read)
-    return compiled or _pass_module(read)
+    return _pass_module(read)
 
 
 def _pass_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], Any]:

@@ -29,7 +29,7 @@ from typing import Any
 
 from twice.errors import UsageError
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import Actor, asker_of, compile_read, current, files_of
+from twice.recorder.effects.actors import Actor, asker_of, current, files_of
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
@@ -139,7 +139,6 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
     """Build a replacement for ``os.urandom`` and ``random._urandom``."""
     number, real = ops.URANDOM.number, layer.entropy or _REAL_URANDOM
     last: dict[str, Any] | None = None
-    compiled: Any = None
     # While recording, what user code asks is noted here as ``layer.read`` would; its globals say who asks,
     # because to ask a frame for its code raises one more audit event.
 
@@ -157,8 +156,6 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
             return value
         own = layer.is_strict_in(module, frame.f_code) and not layer.probing
         last = module if own and layer.live and layer.active else None
-        if compiled is not None:
-            compiled.module = last
         return ask(size, frame)
 
     def ask(size: int, frame: FrameType) -> bytes:
@@ -173,8 +170,7 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
         fits = isinstance(pair, tuple) and len(pair) == 2 and pair[0] == size
         return bytes(pair[1]) if fits else draw(size)
 
-    compiled = compile_read(real, number, urandom, is_sized=True) if layer.live else None
-    return compiled or urandom
+    return urandom
 
 
 def _read(layer: EffectLayer, actor: Actor | None, size: int) -> bytes:
