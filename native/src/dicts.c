@@ -48,7 +48,9 @@ has_keys(const Shape *shape, Py_hash_t hash, PyObject **keys, Py_ssize_t count)
     return 1;
 }
 
-/* Return the shape of these keys, which is valid until Python code runs; NULL with an error. Room to hold both is there. */
+/* Return the shape of these keys, which is valid until Python code runs; NULL with an error.
+
+   Keys and values of a new shape stay held, for which there is room. */
 static Shape *
 find_shape(Writer *w, PyObject **keys, PyObject **values, Py_ssize_t count)
 {
@@ -96,14 +98,14 @@ find_shape(Writer *w, PyObject **keys, PyObject **values, Py_ssize_t count)
     }
     w->length = begin;
     Py_DECREF(sorted);
-    if (shape == NULL)
+    if (shape == NULL) {
         release_held(w, base);
-    if (shape != NULL) {
-        Shape *old = *place;
-        *place = shape;
-        if (old != NULL)
-            free_shape(old); /* texts: no Python code runs */
+        return NULL;
     }
+    Shape *old = *place;
+    *place = shape;
+    if (old != NULL)
+        free_shape(old); /* texts: no Python code runs */
     return shape;
 }
 
@@ -164,9 +166,9 @@ put_large_text_dict(Writer *w, PyObject *value, int depth)
         return -1;
     Py_ssize_t count = PyList_GET_SIZE(keys), base = w->held_count;
     int result = 0;
-    for (Py_ssize_t i = 0; i < count && result == 0; i++)
-        if (!PyUnicode_CheckExact(PyList_GET_ITEM(keys, i)))
-            result = fall_back(w);
+    for (Py_ssize_t at = 0; at < count && result == 0; at++)
+        if (!PyUnicode_CheckExact(PyList_GET_ITEM(keys, at)))
+            result = fall_back(w); /* it changed meanwhile */
     if (result == 0)
         result = PyList_Sort(keys);
     if (result == 0)

@@ -76,9 +76,9 @@ put_array(Writer *w, PyObject *value)
         }
     }
     Py_XDECREF(head);
-    /* Strided, or without a format: dates and fixed-width text. */
     if (PyErr_Occurred()) {
-        if (PyErr_ExceptionMatches(PyExc_MemoryError))
+        /* Strided, or without a format: dates and fixed-width text. */
+        if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError))
             return -1;
         PyErr_Clear();
     }
@@ -97,12 +97,14 @@ put_decomposed(Writer *w, PyObject *value, int depth)
 {
     Encoder *encoder = w->encoder;
     PyObject *cls = (PyObject *)Py_TYPE(value);
+    Py_INCREF(cls); /* its metaclass may give the value another one */
     PyObject *decompose = PyDict_GetItemWithError(encoder->decomposers, cls);
-    if (decompose == NULL && PyErr_Occurred())
-        return -1;
     if (decompose != NULL)
         Py_INCREF(decompose);
-    else if ((decompose = PyObject_CallOneArg(encoder->find_decomposer, cls)) == NULL)
+    else if (!PyErr_Occurred())
+        decompose = PyObject_CallOneArg(encoder->find_decomposer, cls);
+    Py_DECREF(cls);
+    if (decompose == NULL)
         return -1;
     if (decompose == encoder->decompose_array) {
         Py_DECREF(decompose);
@@ -278,17 +280,19 @@ encoder_init(Encoder *self, PyObject *arguments, PyObject *named)
         return -1;
     }
     self->depth_max = depth_max;
+    self->dtype = PyUnicode_InternFromString("dtype");
+    self->shape = PyUnicode_InternFromString("shape");
+    if (self->dtype == NULL || self->shape == NULL)
+        return -1; /* without decomposers it refuses to encode */
     PyObject **slots[7] = {
         &self->decomposers, &self->find_decomposer, &self->decompose_array, &self->encode_array,
         &self->heads, &self->fall_back, &self->encode_key,
     };
     for (int at = 0; at < 7; at++) {
         Py_INCREF(seven[at]);
-        Py_XSETREF(*slots[at], seven[at]);
+        *slots[at] = seven[at];
     }
-    Py_XSETREF(self->dtype, PyUnicode_InternFromString("dtype"));
-    Py_XSETREF(self->shape, PyUnicode_InternFromString("shape"));
-    return self->dtype == NULL || self->shape == NULL ? -1 : 0;
+    return 0;
 }
 
 static int
