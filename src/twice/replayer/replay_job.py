@@ -138,6 +138,8 @@ def restorable_snapshot(record: RunRecord, tick: int, actors: Iterable[str] = ()
     does not go on with it. If the run was rolled back, only snapshots before the first rollback count: the state that
     decided on it (such as a governor's memory) is not rolled back, so no snapshot contains it.
 
+    Not covered: a thread or task that lived there, reads nothing more, and changes a component. What is reached then is another state.
+
     Args:
         record: open.
         tick: to reach.

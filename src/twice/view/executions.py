@@ -330,9 +330,8 @@ def _require_typed(inputs: Mapping[str, str]) -> None:
                 "Expected a name without '=', and without spaces around it.",
                 "Change it in Python: twice.branch(path, at=..., inputs={name: value}, out=...)",
             )
-        if (
-            parse_value(text.strip()) == text.strip()
-        ):  # a text of TOML has quotes, which its value has not
+        # A text of TOML has quotes, which its value has not.
+        if parse_value(text.strip()) == text.strip():
             raise UsageError(
                 f"{name} cannot become {text}: that is no value of TOML.",
                 'Expected for example true, 0.3, "a text", [1, 2] or {a = 1}.',

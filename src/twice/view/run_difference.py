@@ -35,7 +35,7 @@ _COMPARED_WHOLE: Final = 200_000
 """Compare-points up to which two logs are compared whole, with tolerances; chains alone tell of longer ones."""
 _VALUES_LOOKED_AT: Final = 1_000
 _READS_COMPARED: Final = 50_000
-"""Ticks with reads, or other frames, up to which reads are compared: they are decoded, which takes a second."""
+"""Ticks with reads, or other frames, up to which reads are compared, because they are decoded for that."""
 _ROWS_MAX: Final = 40
 """Of results, and of inputs."""
 _FILES_LEFT: Final = "the files that the runs left. The diagnosis compares them"
@@ -98,11 +98,8 @@ def _tell_agreement(points: int, columns: Sequence[str], *, is_whole: bool) -> s
 
 
 def _compare_chains(a: RunRecord, b: RunRecord, common: int) -> LogDivergence:
-    first, columns, shorter = (
-        first_difference(a.reader.points, b.reader.points),
-        list[str](),
-        None,
-    )
+    first = first_difference(a.reader.points, b.reader.points)
+    columns, shorter = list[str](), None
     if first == common:
         shorter = "a" if len(a.reader.points) < len(b.reader.points) else "b"
     elif first is not None and not (columns := list_unequal_judged(a, b, first)):

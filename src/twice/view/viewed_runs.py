@@ -253,10 +253,8 @@ class ViewedRuns:
         return record, _read_integer(asked, "tick", None, -1, max(record.ticks - 1, 0))
 
     def _tell_change(self, asked: Mapping[str, str]) -> dict[str, Any]:
-        name, sides = (
-            asked.get("component", ""),
-            ["run", *(["other"] if asked.get("other") else [])],
-        )
+        name = asked.get("component", "")
+        sides = ["run", "other"] if asked.get("other") else ["run"]
         readers = [self._find(_read_integer(asked, side)).reader for side in sides]
         # Beside a longer run, the tick can lie behind the end of the other one.
         tick = _read_integer(asked, "tick", None, -1, _TICKS_MAX)
