@@ -14,6 +14,7 @@ from twice.recorder.runrecord import RunRecord
 from twice.replayer.branch_session import branch
 from twice.replayer.replay_session import replay
 from twice.replayer.verify import verify
+from twice.report.moment import moment, moment_lines
 
 pytestmark = pytest.mark.integration
 
@@ -98,6 +99,34 @@ def test_a_state_is_of_the_span_that_counted(tmp_path: Path) -> None:
         with branch(record.path, at=7, out=tmp_path / "b.twice") as left:
             assert names(left) == names(record)
             assert [*left.list_snapshots()] == [0, 1, 2, 6]
+
+
+def test_what_a_rollback_abandoned_is_marked(tmp_path: Path) -> None:
+    source = """
+        import os
+
+        def main(run):
+            run.track("count", {"n": 0})
+            was_back = False
+            for tick in run.ticks(4):
+                run.input("push", lambda: was_back)
+                os.urandom(1)
+                if tick == 2 and not was_back:
+                    was_back = True
+                    run.rollback(1)
+        """
+    with recorded(tmp_path, source, cadence=Cadence("tick", 1)) as record:
+        for tick, passes in enumerate([[False], [False, True], [False, True], [True]]):
+            shown = moment(record, tick)
+            assert [each["value"] for each in shown["inputs"]] == passes
+            for kind in ("inputs", "effects"):
+                marks = [each.get("rolled_back", False) for each in shown[kind]]
+                assert marks == [True, False][-len(passes) :]
+            assert "\n".join(moment_lines(record, shown, [])).count("(rolled back)") == (
+                2 * (len(passes) - 1)
+            )
+            with replay(record.path, at=tick) as session:
+                assert [each.value for each in session.inputs()] == passes[-1:]
 
 
 def test_a_tick_that_is_not_kept_is_refused_with_those_that_are(tmp_path: Path) -> None:

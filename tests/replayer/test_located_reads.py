@@ -13,7 +13,7 @@ from twice.recorder.cadence import Cadence
 from twice.recorder.effects import ops
 from twice.recorder.runrecord import RunRecord
 from twice.replayer import located_reads
-from twice.replayer.located_reads import LocatedEffect, LocatedReads, list_actors
+from twice.replayer.located_reads import LocatedEffect, LocatedReads
 from twice.replayer.replay_job import restorable_snapshot
 from twice.replayer.replay_session import replay
 from twice.report.moment import moment, moment_lines
@@ -168,18 +168,11 @@ def test_a_read_that_nobody_made_is_not_one_without_a_line(
     assert {(each.file, each.line, each.function) for each in found} == {("", 0, "")}
 
 
-def test_an_execution_begins_before_the_threads_that_read_later(lived: RunRecord) -> None:
-    # A snapshot before each tick; the thread is started in tick 2.
-    assert [restorable_snapshot(lived, tick) for tick in range(7)] == [0, 1, 2, 2, 2, 2, 2]
-    assert restorable_snapshot(lived, 5, ["main", "main/thread:1"]) == 2
-    assert restorable_snapshot(lived, 5, ["main/thread:0x"]) is None
-
-
-def test_a_replay_for_lines_begins_before_the_actors_of_the_tick(record: RunRecord) -> None:
+def test_an_execution_begins_where_no_thread_lives(record: RunRecord, lived: RunRecord) -> None:
+    # A snapshot before each tick; the thread is started in tick 2, and joined in tick 5.
+    assert [restorable_snapshot(lived, tick) for tick in range(6)] == [0, 1, 2, 2, 2, 2]
     # A snapshot before each third tick, and a thread that is started and ends in each.
-    assert list_actors(record, 3) == ["main", "main/task:9", "main/thread:3"]
-    assert restorable_snapshot(record, 3) == restorable_snapshot(record, 3, ["main/thread:3"]) == 1
-    assert restorable_snapshot(record, 3, ["main/thread:2"]) == 0
+    assert [restorable_snapshot(record, tick) for tick in (2, 3)] == [0, 1]
 
 
 def test_reads_that_can_be_of_an_earlier_tick_are_named(

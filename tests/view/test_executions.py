@@ -70,6 +70,16 @@ def start(executions: Executions) -> Iterator[Callable[[str], Future[Any]]]:
         yield replay
 
 
+def start_both(
+    start: Callable[[str], Future[Any]], sessions: list[Session]
+) -> tuple[Future[Any], Future[Any]]:
+    """Start a replay that runs, and one that waits for it."""
+    runs = start("a")
+    while not sessions or not sessions[0].begun.is_set():  # it has its turn
+        assert not runs.done()
+    return runs, start("b")
+
+
 def require_stopped(future: Future[Any], why: str = "it was stopped on the page") -> None:
     with pytest.raises(UsageError, match=f"twice replay gave no answer: {why}"):
         future.result()
@@ -78,7 +88,7 @@ def require_stopped(future: Future[Any], why: str = "it was stopped on the page"
 def test_a_replay_that_waits_for_another_one_is_stopped_alone(
     executions: Executions, sessions: list[Session], start: Callable[[str], Future[Any]]
 ) -> None:
-    runs, waits = start("a"), start("b")
+    runs, waits = start_both(start, sessions)
 
     executions.stop("b")
 
@@ -92,7 +102,7 @@ def test_a_replay_that_waits_for_another_one_is_stopped_alone(
 def test_a_replay_goes_on_when_the_one_before_it_was_stopped(
     executions: Executions, sessions: list[Session], start: Callable[[str], Future[Any]]
 ) -> None:
-    runs, waits = start("a"), start("b")
+    runs, waits = start_both(start, sessions)
 
     executions.stop("a")
 
@@ -107,7 +117,7 @@ def test_a_replay_goes_on_when_the_one_before_it_was_stopped(
 def test_the_end_of_the_server_ends_what_runs_and_what_waits(
     executions: Executions, sessions: list[Session], start: Callable[[str], Future[Any]]
 ) -> None:
-    both = [start("a"), start("b")]
+    both = start_both(start, sessions)
 
     executions.close()
 

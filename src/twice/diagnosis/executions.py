@@ -120,10 +120,10 @@ class Side:
 
     def fork_snapshot(self) -> int | None:
         """Return the snapshot that a branch was restored from, or None for other runs."""
-        parent = self.record.parent
-        if parent is None or "fork" not in parent:
-            return None
-        return restorable_snapshot(self.record, parent["fork"]["tick"])
+        fork: Mapping[str, Any] = (self.record.parent or {}).get("fork", {})
+        if not fork or "snapshot" in fork:
+            return fork.get("snapshot")
+        return restorable_snapshot(self.record, fork["tick"])  # of an earlier version
 
     @property
     def earliest(self) -> int:

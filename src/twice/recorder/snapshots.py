@@ -70,6 +70,7 @@ class Cursors:
                 "unfolded": bytes(effects.get("unfolded", b"")).hex(),
                 "lenient": {str(number): lenient[number] for number in sorted(lenient)},
                 "children": effects.get("children", {}),
+                **({"living": effects["living"]} if "living" in effects else {}),
                 **({"parts": parts.hex()} if parts else {}),
             },
             "inputs": self.inputs,
@@ -250,6 +251,19 @@ def has_started(envelope: Mapping[str, Any], actor: str) -> bool:
     kind, number = named.groups()
     started: int = children.get(kind, 0)
     return int(number) < started
+
+
+def has_others(envelope: Mapping[str, Any], *, otherwise: bool) -> bool:
+    """Return whether a thread, task or job lived beside the main program at a snapshot.
+
+    Not counted: threads of libraries, and processes.
+
+    Args:
+        envelope: of the snapshot.
+        otherwise: what to return where an earlier version did not write it down.
+    """
+    living: int | None = envelope["cursors"]["effects"].get("living")
+    return otherwise if living is None else living > 0
 
 
 def load(reader: RecordReader, number: int) -> Captured:

@@ -89,11 +89,12 @@ class BranchingSession(Closing):
         self._files.mkdir()
         try:
             chain = record.reader.points.point(index).chain if index >= 0 else bytes(16)
-            left = {"tick": fork, "point": index, "chain": chain.hex()}
+            snapshot = restorable_snapshot(record, fork)
+            left = {"tick": fork, "point": index, "chain": chain.hex(), "snapshot": snapshot}
             job = job_for(
                 record,
                 "branch",
-                snapshot=restorable_snapshot(record, fork),
+                snapshot=snapshot,
                 fork=fork,
                 out=str(self._record),
                 sealed=sealed,

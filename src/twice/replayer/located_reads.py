@@ -4,8 +4,8 @@ A record holds no lines: to look them up costs more than most reads. So only a r
 a tick looks up the stack, and only at the reads of that tick.
 
 Not for: events of connections. A library that asks the world more or less often than it did can get the line of another
-call with the same question. A replay from a snapshot counts on the main program's reads alone, so it must begin before the
-other actors of the tick were started (``list_actors``).
+call with the same question. A replay from a snapshot counts on the main program's reads alone, so it must begin where no other
+actor lived.
 
 Invariant: a read gets the line of a call by its own actor with the same operation and arguments, and with the same number
 among such calls.
@@ -164,13 +164,6 @@ class LocatedReads(_LocatedActor, RecordedSource):
                 code = frame.f_code
                 place = code.co_filename, frame.f_lineno, code.co_qualname
             self.reads[index]["place"] = place
-
-
-def list_actors(record: RunRecord, tick: int) -> list[str]:
-    """Return the keys of the actors whose reads the record has in a tick, sorted."""
-    keys = {number: key for key, number in record.actors().items()}
-    frames = record.reader.tick_frames(tick, (STRICT, LENIENT))
-    return sorted({keys.get(frame.actor, MAIN) for frame in frames})
 
 
 def _build_question(actor: str, number: int, arguments: object) -> _Question:

@@ -9,23 +9,22 @@ Invariant: nothing of the caller's surroundings enters, but secrets that the rec
 from __future__ import annotations
 
 import os
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from twice.foundation.encoding import decode
 from twice.recorder.audit.inventory import may_talk
-from twice.recorder.effects.events import ACTOR, STRICT
+from twice.recorder.compare_points import is_judged
+from twice.recorder.effects.events import ACTOR
 from twice.recorder.effects.ops import CONNECTIONS
 from twice.recorder.environment.probes import PROBES, read_known_probes
 from twice.recorder.environment.surroundings import Surroundings, environ_for_child
-from twice.recorder.record.payloads import SnapshotEntry
 from twice.recorder.record_form import reading
 from twice.recorder.redaction.redaction import read_placeholders
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.session_job import WORLD, describe_world, hear
-from twice.recorder.snapshots import Cursors, has_started, read_envelope
+from twice.recorder.snapshots import Cursors, has_others, read_envelope
 from twice.recorder.trust import GRANT, grant, is_made_here
 from twice.worker.fork_server import ForkServer
 from twice.worker.process import FreshWorker, Worker, refuse_nesting
@@ -130,55 +129,46 @@ def find_lost_connections(record: RunRecord, snapshot: int) -> list[str]:
     return [key for key in stood if key not in again]
 
 
-def restorable_snapshot(record: RunRecord, tick: int, actors: Iterable[str] = ()) -> int | None:
+def restorable_snapshot(record: RunRecord, tick: int) -> int | None:
     """Return the latest snapshot from which a tick can be reached, or None for the top.
 
     None if a component cannot be restored, or the run reads files that C code wrote. One with a connection that is not
-    made again does not count, nor one at which a thread or task lived that reads the world later: a run that begins there
-    does not go on with it. If the run was rolled back, only snapshots before the first rollback count: the state that
-    decided on it (such as a governor's memory) is not rolled back, so no snapshot contains it.
+    made again does not count, nor one at which a thread, task or job lived: a run that begins there does not go on with
+    it. If the run was rolled back, only snapshots before the first rollback count: the state that decided on it (such as
+    a governor's memory) is not rolled back, so no snapshot contains it.
 
-    Not covered: a thread or task that lived there, reads nothing more, and changes a component. What is reached then is another state.
-
-    Args:
-        record: open.
-        tick: to reach.
-        actors: threads and tasks that must be started behind the snapshot in any case.
+    Not covered: what the program keeps elsewhere than in components, such as local variables.
     """
-    forms = (record.ending or {}).get("components", {})
+    ending = record.ending or {}
     # One component without restore() would start from its first state, beside others that start here.
-    if "state only" in forms.values() or find_files_read_back(record):
+    if "state only" in ending.get("components", {}).values() or find_files_read_back(record):
         return None
     backs = record.rollbacks()
     last = backs[0].point if backs else len(record.reader.points)
-    entries = record.reader.snapshots
-    usable = [each for each in entries if each.point <= last and each.tick <= tick]
-    reads = _find_last_reads(record) | dict.fromkeys(actors, (last + 1, tick))
+    may_live = ending.get("lineages") != {}
     with reading("a snapshot", record.path):
-        while usable:
-            here = usable[-1]
-            envelope = read_envelope(record.reader, here.number)
-            is_later = (key for key, at in reads.items() if at >= (here.point, here.tick))
-            alive = next((key for key in is_later if has_started(envelope, key)), None)
-            if alive is not None:
-                started = partial(_has_started, record, alive)
-                del usable[bisect_left(usable, True, key=started) :]  # it lived at all of them
-            elif find_lost_connections(record, here.number):
-                usable.pop()
-            else:
-                return here.number
+        for entry in reversed(record.reader.snapshots):
+            if entry.point > last or entry.tick > tick:
+                continue
+            envelope = read_envelope(record.reader, entry.number)
+            if has_others(envelope, otherwise=may_live):
+                continue
+            if not find_lost_connections(record, entry.number):
+                return entry.number
     return None
 
 
-def _find_last_reads(record: RunRecord) -> dict[str, tuple[int, int]]:
-    """Return the compare-point behind the last read of each other actor's own code, and its tick."""
-    keys = {number: key for key, number in record.actors().items()}
-    frames = record.reader.frames((STRICT,)) if keys else iter(())
-    return {keys[each.actor]: (each.point, each.tick) for each in frames if each.actor in keys}
+def exact_snapshot(record: RunRecord, tick: int) -> int | None:
+    """Return the latest snapshot from which a tick's state is held against the record, or None for the top.
 
-
-def _has_started(record: RunRecord, actor: str, entry: SnapshotEntry) -> bool:
-    return has_started(read_envelope(record.reader, entry.number), actor)
+    A state that was restored lacks what the program keeps elsewhere. That shows where each tick's components are compared,
+    and nowhere else.
+    """
+    judged = partial(is_judged, predicate=record.setup.predicate, tolerances={})
+    is_held = record.setup.granularity == "tick" and all(
+        map(judged, record.reader.points.components())
+    )
+    return restorable_snapshot(record, tick) if is_held else None
 
 
 def open_job_record(job: Mapping[str, Any]) -> RunRecord:

@@ -2,8 +2,8 @@
 
 ``start`` validates, ``step`` and ``seek`` move, ``state`` and ``effects`` observe, ``end`` stops. Going forwards
 executes the program in a process of its own, every point held against the record; going back starts
-again from the nearest snapshot. States that were looked at are remembered, so looking at one again
-executes nothing.
+again from the nearest snapshot. Where that does not hold, or nothing would show whether it does, it starts from the top.
+States that were looked at are remembered, so looking at one again executes nothing.
 
 Invariant: a read-only session never substitutes an input and never writes a record.
 """
@@ -13,18 +13,20 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from twice.errors import RecordOutOfRange, ReplayRefused, SessionMisuse
+from twice.errors import FileNotRebuilt, RecordOutOfRange, ReplayRefused, SessionMisuse, TwiceError
 from twice.foundation.printable import pluralize
 from twice.foundation.with_blocks import Closing
-from twice.recorder.inputs import InputEvent
+from twice.recorder.inputs import InputEvent, read_input
+from twice.recorder.record_form import INPUT
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.states import Migration
 from twice.replayer.branch_session import BranchingSession, decode_states
-from twice.replayer.located_reads import LocatedEffect, list_actors
+from twice.replayer.located_reads import LocatedEffect
 from twice.replayer.preconditions import require_rerunnable, require_same_code
-from twice.replayer.replay_job import Start, job_for, restorable_snapshot, start_child
+from twice.replayer.replay_job import Start, exact_snapshot, job_for, start_child
 from twice.worker.process import Worker
 
 _REMEMBERED_BYTES_MAX = 256 << 20
@@ -38,6 +40,7 @@ class ReplaySession(Closing):
         tick: the next tick, whose body has not run yet; ``record.ticks`` is the end.
         informational: the code differs from the recorded one, and the user wanted to go on.
         migrated: states that the last execution found in another version than the code's, and migrated.
+        incomplete: how a run left its record that began at a snapshot, where one that began at the top did not; or None.
     """
 
     def __init__(
@@ -52,8 +55,9 @@ class ReplaySession(Closing):
         self.record = RunRecord.open(path)
         self._child: Worker | None = None
         self._child_tick = -1
-        self._ended = self._is_killed = False
+        self._ended = self._is_killed = self._is_restored = False
         self.migrated: list[Migration] = []
+        self.incomplete: TwiceError | None = None
         self._states: OrderedDict[int, dict[str, bytes]] = OrderedDict()
         try:
             self.record.reader.fetch()
@@ -123,8 +127,8 @@ class ReplaySession(Closing):
     def effects(self, tick: int | None = None, *, most: int | None = None) -> list[LocatedEffect]:
         """Return reads of the world of a tick in the order of the record, each with the user's line that made it.
 
-        A record holds no lines, so this executes the program through that tick in a process of its own. It begins before
-        the threads and tasks that made these reads.
+        A record holds no lines, so this executes the program through that tick in a process of its own. It begins where no
+        thread, task or job lived.
 
         Args:
             tick: -1 for construction; the current tick by default.
@@ -138,13 +142,25 @@ class ReplaySession(Closing):
         self._require(tick, first=-1)
         if tick == self.record.ticks:
             return []  # the end of the run has no body
-        snapshot = restorable_snapshot(self.record, tick, list_actors(self.record, tick))
-        child = self._begin(snapshot, until=tick + 1, lines_of=(tick, most))
+        child = self._begin(tick, until=tick + 1, lines_of=(tick, most))
         return [*map(LocatedEffect.from_message, child.ask({"do": "effects"})["effects"])]
 
+    @property
+    def caveats(self) -> list[str]:
+        """What restricts the state that was last asked for, as sentences."""
+        found = [str(each) for each in self.migrated]
+        if self.incomplete is not None:
+            found.append(
+                "no snapshot holds all that the run goes on with, so it was executed from the start; from a snapshot: "
+                f"{self.incomplete.happened} {self.incomplete.remedy}"
+            )
+        return found
+
     def inputs(self) -> list[InputEvent]:
-        """Return the inputs of the current tick, from the record."""
-        return self.record.inputs(tick=self.tick)
+        """Return the inputs of the current tick as it counted, from the record."""
+        after = self.record.begins_after(self.tick)
+        frames = self.record.reader.tick_frames(self.tick, (INPUT,))
+        return [read_input(self.tick, each.payload) for each in frames if each.point > after]
 
     def branch(
         self, out: str | os.PathLike[str], *, force: bool = False, sealed: bool = False
@@ -172,44 +188,69 @@ class ReplaySession(Closing):
         """Return a process whose next tick is the current one."""
         if self._child is not None and self._child_tick == self.tick:
             return self._child
-        # A process cannot go back: an earlier tick is reached by a new one, from the nearest snapshot.
+        # A process cannot go back: an earlier tick is reached by a new one.
         if self._child is not None and self._child_tick < self.tick:
             after = self.record.begins_after(self.tick)
             ahead = {"do": "go", "until": self.tick, "after": after}
             return self._arrive(self._child, ahead, self.tick)
-        return self._begin(restorable_snapshot(self.record, self.tick), until=self.tick)
+        return self._begin(self.tick, until=self.tick)
 
-    def _begin(self, snapshot: int | None, *, until: int, **fields: object) -> Worker:
-        """Return a new process that began at a snapshot, or at the top, and stands before a tick."""
+    def _begin(self, tick: int, *, until: int, **fields: object) -> Worker:
+        """Return a new process that began at or before one tick, and stands before another."""
+        snapshot = exact_snapshot(self.record, tick) if self.incomplete is None else None
+        return self._begin_at(snapshot, until, fields)
+
+    def _begin_at(self, snapshot: int | None, until: int, fields: Mapping[str, object]) -> Worker:
         self._hang_up()
+        self._is_restored = snapshot is not None
         after = self.record.begins_after(until)
         job = job_for(self.record, "replay", snapshot=snapshot, until=until, after=after, **fields)
         child = self._child = self._start(self.record)
         if self._is_killed:
             child.kill()
-        return self._arrive(child, job, until)
+        return self._arrive(child, job, until, fields)
 
-    def _arrive(self, child: Worker, request: Mapping[str, Any], tick: int) -> Worker:
-        """Let a process go on to a tick; E-REPLAY-001 where it does not get there."""
-        message = child.ask(request)
-        if message["kind"] == "at" and message["tick"] == tick:
-            self._child_tick = tick
-            self.migrated = [*map(Migration.from_json, message["migrated"])]
-            return child
+    def _arrive(
+        self,
+        child: Worker,
+        request: Mapping[str, Any],
+        tick: int,
+        fields: Mapping[str, object] = MappingProxyType({}),
+    ) -> Worker:
+        """Let a process go on to a tick; E-REPLAY-001 where none gets there, not even from the top."""
+        try:
+            message = child.ask(request)
+            if message["kind"] == "at" and message["tick"] == tick:
+                self._child_tick = tick
+                self.migrated = [*map(Migration.from_json, message["migrated"])]
+                return child
+            left: TwiceError = self._explain(message, tick)
+        except FileNotRebuilt as error:
+            left = error
         self._hang_up()  # the process has ended: another one gives the next state
-        if message["kind"] == "failure":
-            raise ReplayRefused(
-                f"The program leaves its record at {message['name']} of tick {message['tick']}: "
-                f"{', '.join(message['columns'])} differ.",
-                "Expected every compare-point on the way to agree.",
-                f"See where and why: twice verify {self.record.path} --restores --diagnose",
-                tick=message["tick"],
+        if not self._is_restored or self._is_killed:
+            raise left
+        # What the program keeps outside of its components is there when all of it is executed.
+        arrived = self._begin_at(None, tick, fields)
+        self.incomplete = left
+        return arrived
+
+    def _explain(self, message: Mapping[str, Any], tick: int) -> ReplayRefused:
+        """Return why a process did not get to a tick."""
+        if message["kind"] != "failure":
+            return ReplayRefused(
+                f"The program ended before tick {tick}.",
+                f"The record holds {pluralize(self.record.ticks, 'tick')}.",
+                f"See: twice show {self.record.path}",
+                tick=tick,
             )
-        raise ReplayRefused(
-            f"The program ended before tick {tick}.",
-            f"The record holds {pluralize(self.record.ticks, 'tick')}.",
-            f"See: twice show {self.record.path}",
-            tick=tick,
+        restores = " --restores" if self._is_restored else ""
+        return ReplayRefused(
+            f"The program leaves its record at {message['name']} of tick {message['tick']}: "
+            f"{', '.join(message['columns'])} differ.",
+            "Expected every compare-point on the way to agree.",
+            f"See where and why: twice verify {self.record.path}{restores} --diagnose",
+            tick=message["tick"],
         )
 
     def _hang_up(self) -> None:

@@ -24,6 +24,7 @@ from twice.recorder.effects.ops import MAIN, OPS, WITH_ARGUMENTS
 from twice.recorder.record_form import ERRORS, INPUT, OUTPUT, reading
 from twice.recorder.runrecord import RunRecord
 from twice.recorder.snapshots import STREAMS, has_started, read_envelope
+from twice.replayer.outcome import count_threads
 from twice.report.values import as_json, find_part, inline, lines
 
 Show: TypeAlias = Callable[[Any], Any]
@@ -66,6 +67,7 @@ def moment(
         "late_actors": _find_late_actors(
             record, tick, number, sorted({each["actor"] for each in journal["effects"]})
         ),
+        "threads": count_threads((record.ending or {}).get("lineages", {})),
         "compare_points": [
             {
                 "index": point.index,
@@ -114,17 +116,19 @@ def moment_lines(
     yield f"inputs: {counts['inputs'] or 'none'}"
     for entry in told["inputs"]:
         mark = " (substituted)" if entry["substituted"] else ""
-        yield f"  {printable(entry['name'])} = {entry['text']}{mark}"
+        yield f"  {printable(entry['name'])} = {entry['text']}{mark}{_mark(entry)}"
     yield f"read from the world: {counts['effects'] or 'nothing'}"
     for entry in told["effects"][:_READS_SHOWN]:
         asked = f"({entry['arguments_text']})" if "arguments_text" in entry else ""
-        yield f"  {entry['operation']}{asked} = {entry['text']}"
+        yield f"  {entry['operation']}{asked} = {entry['text']}{_mark(entry)}"
     if len(told["effects"]) > _READS_SHOWN:
         yield f"  {len(told['effects']) - _READS_SHOWN} more: --json prints all of them"
     if late := told["late_actors"]:
         names, count = [*map(printable, late[:_LATE_SHOWN])], counts["late_actors"]
         names += [f"{count - len(names)} more"] * (count > len(names))
         yield f"  reads of {', '.join(names)} can be of an earlier tick: the run wrote them down in this one"
+    if count := told["threads"]:
+        yield f"  the run had {pluralize(count, 'thread or job', 'threads and jobs')}: what one read here can stand in a later tick"
     for stream, text in told["printed"].items():
         rows = text.splitlines()
         yield from (f"printed to {stream}: {printable(row)}" for row in rows[:_PRINTED_SHOWN])
@@ -143,6 +147,10 @@ def moment_lines(
         yield f"state before tick {found['tick']}, of the nearest snapshot ({found['number']}):"
         yield from values
     yield f"next: twice replay {record.path} --at {max(tick, 0)}"
+
+
+def _mark(entry: Mapping[str, Any]) -> str:
+    return " (rolled back)" if entry.get("rolled_back") else ""
 
 
 def snapshot_lines(record: RunRecord, number: int, values: Sequence[str]) -> Iterator[str]:
@@ -215,15 +223,19 @@ def _journal(record: RunRecord, tick: int, show: Show) -> dict[str, Any]:
     reads: list[dict[str, Any]] = []
     printed: dict[str, bytes] = {}
     actors = {number: key for key, number in record.actors().items()}
+    after = record.begins_after(tick)
     for frame in record.reader.tick_frames(tick, (INPUT, STRICT, LENIENT, OUTPUT, ERRORS)):
+        # Such a tick happened more than once, and the last time counts.
+        mark = {} if frame.point > after else {"rolled_back": True}
         if frame.kind == INPUT:
             with reading("an input", record.path):
                 fields: Any = decode(frame.payload)
                 name, substituted, value = fields
             shown = {"name": name, "value": show(value), "text": inline(value)}
-            inputs.append({**shown, "substituted": substituted})
+            inputs.append({**shown, "substituted": substituted, **mark})
         elif frame.kind in {STRICT, LENIENT}:
-            who = {"strict": frame.kind == STRICT, "actor": actors.get(frame.actor, MAIN)}
+            actor = actors.get(frame.actor, MAIN)
+            who = {"strict": frame.kind == STRICT, "actor": actor, **mark}
             for number, value in unpack(frame.payload):
                 known, result = OPS.get(number), value
                 read = {"operation": known.name if known else f"operation {number}", **who}

@@ -237,6 +237,8 @@ class ViewedRuns:
             if len(told[name]) > ENTRIES_MAX:
                 omitted[name] = len(told[name]) - ENTRIES_MAX
                 told[name] = told[name][:ENTRIES_MAX]
+        for entry in (*told["inputs"], *told["effects"]):
+            entry["text"] += " (rolled back)" if entry.pop("rolled_back", False) else ""
         for entry in told["inputs"]:
             entry["toml"] = format_value(entry.pop("value"))
         for entry in told["effects"]:  # the page shows their texts

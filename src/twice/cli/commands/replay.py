@@ -66,14 +66,14 @@ def command(
         if as_json:
             told: dict[str, Any] = {"format": "twice.replay/1", "record": str(session.record.path)}
             told |= {"informational": session.informational, "ticks": session.record.ticks}
-            told["caveats"] = [str(each) for each in session.migrated]
+            told["caveats"] = session.caveats
             print_json({**told, "states": states})
         return _tell_caveats(session, 0)
 
 
 def _tell_caveats(session: ReplaySession, code: int) -> int:
-    """Say beside the states which of them were migrated; the exit code."""
-    for each in session.migrated:
+    """Say beside the states what restricts them; the exit code."""
+    for each in session.caveats:
         print_beside(f"caveat: {each}")
     return code
 

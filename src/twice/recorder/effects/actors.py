@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _FILES_OF_THEIR_OWN: Final = ("<frozen ", "<stdin>", "<ipython")
 _LINEAGES_MAX: Final = 64
+LIBRARY_THREAD: Final = "inner"
+"""The kind of a thread that a library started: how many there are may depend on timing, and pools keep theirs."""
 _CURRENT: contextvars.ContextVar[Actor | Outside | None] = contextvars.ContextVar(
     "actor", default=None
 )
@@ -70,8 +72,8 @@ class Actor(Waiting):
     """One line of execution and its own reads that are not written down yet."""
 
     __slots__ = (
-        "arguments", "asked", "chain", "children", "futures", "key", "layer", "lenient", "reads",
-        "source", "started", "thread",
+        "arguments", "asked", "chain", "children", "futures", "is_counted", "key", "layer", "lenient",
+        "reads", "source", "started", "thread",
     )  # fmt: skip
 
     def __init__(self, key: str, layer: EffectLayer, source: Answers) -> None:
@@ -88,12 +90,21 @@ class Actor(Waiting):
         self.arguments: list[object] = []
         self.chain = b""
         self.thread = get_ident()  # on which it last began to wait
+        self.is_counted = False  # among those that live
+
+    def __del__(self) -> None:
+        """Count it no more: what it was started for holds it until it has ended."""
+        if self.is_counted:
+            self.layer.living.discard(id(self))
 
     def child(self, kind: str) -> Actor:
         """Make the next actor of a kind that this one starts."""
         key = self.next_key(kind)
         made = Actor(key, self.layer, self.source.of(key))
         made.started = self.started
+        if kind != LIBRARY_THREAD:
+            made.is_counted = True
+            self.layer.living.add(id(made))
         return made
 
     def next_key(self, kind: str) -> str:

@@ -75,6 +75,7 @@ class EffectLayer:
         self.active = True
         self.probing = False
         self.main = Actor(MAIN, self, source)
+        self.living = set[int]()  # threads, tasks and jobs that were started and have not ended
         self.owners = ThreadOwners(self.thread, self.main)
         self.algorithm = algorithm
         self.parts: list[Files | Connections] = []  # they keep lines of their own
@@ -335,6 +336,7 @@ class EffectLayer:
             "unfolded": encode((bytes(main.asked), list(main.arguments))),
             "lenient": dict(self._lenient_reads),
             "children": dict(main.children),
+            "living": len(self.living),
             **({"parts": encode(parts)} if parts else {}),
         }
 

@@ -35,6 +35,7 @@ from zlib import crc32
 
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import (
+    LIBRARY_THREAD,
     OUTSIDE,
     Actor,
     Outside,
@@ -163,10 +164,9 @@ def _child(layer: EffectLayer, kind: str) -> Actor | Outside | None:
 
 def _governed_start(layer: EffectLayer, real: Callable[..., Any]) -> Callable[..., Any]:
     def start(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        # How many threads a library starts may depend on timing (a pool asks whether one is idle): they
-        # are counted apart, so that the program's own keep their numbers.
+        # Those of libraries are counted apart, so that the program's own keep their numbers.
         own = layer.is_strict(asker_of(_getframe(1), _WRAPPERS))
-        actor = _child(layer, "thread" if own else "inner")
+        actor = _child(layer, "thread" if own else LIBRARY_THREAD)
         if actor is None:
             return real(function, *args, **kwargs)
 
