@@ -12,7 +12,7 @@ setup(
     ext_modules=[
         Extension(
             "twice_fast",
-            sources=["src/dicts.c", "src/encoder.c", "src/module.c"],
+            sources=["src/dicts.c", "src/encoder.c", "src/module.c", "src/read.c"],
             depends=["src/twice_fast.h", "src/writer.h"],
             define_macros=[("TWICE_VERSION", f'"{version}"')],
             extra_compile_args=[

@@ -19,6 +19,14 @@ add_all(PyObject *module)
     return result;
 }
 
+static PyMethodDef functions[] = {
+    {"make_read", make_read, METH_VARARGS,
+     "Return a governed read, and the function that is told whose reads it notes itself. Arguments: its name, its module's "
+     "name, its text, the real function, the operation's number, the context variable of actors, their class, its slots for "
+     "number and values, how many values one run holds, the function that judges and answers, whether a size is given."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, add_all},
     {0, NULL},
@@ -28,6 +36,7 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT,
     .m_name = "twice_fast",
     .m_doc = "The compiled twin of twice. twice uses it where it is installed, unless TWICE_PURE is set.",
+    .m_methods = functions,
     .m_slots = slots,
 };
 

@@ -5,5 +5,6 @@
 #include <Python.h>
 
 extern PyType_Spec encoder_spec;
+PyObject *make_read(PyObject *module, PyObject *arguments);
 
 #endif

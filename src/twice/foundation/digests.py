@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, assert_never
 
 from twice.errors import DigestRefused
@@ -112,6 +113,7 @@ class Digest:
         return cls(algorithm, raw)
 
 
+@cache
 def _find_constructor(algorithm: Algorithm) -> Callable[..., Hasher]:
     # Imported on first use: most commands hash nothing.
     match algorithm:

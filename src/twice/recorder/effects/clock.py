@@ -27,7 +27,7 @@ from types import CodeType
 from typing import Any, Protocol
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import Actor, current
+from twice.recorder.effects.actors import Actor, compile_read, current, follow_none
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
@@ -109,7 +109,7 @@ def governed_read(
             last = module if own and layer.active else None
             return layer.ask(op, real, code, module=module)
 
-        return _pass_module(serve)
+        return _pass_module(op, serve)[0]
     libraries: dict[int, dict[str, Any]] = {}
     # One read must cost little more than the clock itself, so the bookkeeping of ``layer.ask``
     # is unrolled here; tests/laws hold the two against each other.
@@ -133,19 +133,24 @@ def governed_read(
         if not strict and not layer.probing and "__file__" in module:
             libraries[id(module)] = module  # kept, so that its identity is not given to another
         last = module if layer.active and strict else None
+        follow(last)
         return layer.ask(op, real, code, module=module)
 
-    return _pass_module(read)
+    governed, follow = _pass_module(op, read)
+    return governed
 
 
-def _pass_module(read: Callable[[dict[str, Any]], object]) -> Callable[[], Any]:
+def _pass_module(
+    op: ops.Op, read: Callable[[dict[str, Any]], object]
+) -> tuple[Callable[[], Any], Callable[[object], object]]:
     """Build a function without arguments that passes on the globals of the module that called it.
 
     To ask for the caller's frame raises audit events, and every audit hook of the process then
     costs more than the clock. ``globals``, called by an iterator made in C, has no frame of its own
     and so gives the caller's, and raises none.
     """
-    return map(read, starmap(globals, repeat(()))).__next__
+    compiled = compile_read(op.number, REAL[op], read, like=REAL[op], holder=_time.__name__)
+    return compiled or (map(read, starmap(globals, repeat(()))).__next__, follow_none)
 
 
 def build_reading(op: ops.Op, layer: EffectLayer, clock: ClockPolicy | None, tick: Tick) -> Reading:

@@ -37,7 +37,9 @@ from twice.recorder.kernel.confinement import current
 from twice.recorder.redaction.redaction import Redaction
 from twice.recorder.states import apply_orders, find_orders
 
-_PLAIN = frozenset({int, float, bytes, bool, type(None)})
+_NUMBERS = frozenset({int, float, bool, type(None)})
+"""Types whose values hold no secret."""
+_PLAIN = _NUMBERS | {bytes}
 """Types whose every value has a canonical form, and that nobody changes."""
 _UNCHANGING = _PLAIN | {str}
 _T = TypeVar("_T")
@@ -73,7 +75,13 @@ def governed_call(
             outcome = (*outcome, *[None] * (4 - len(outcome)), moved)
         return outcome
 
-    outcome: Any = layer.read(actor, ops.CALL, live, (name, digest))
+    # Neither the name nor the digest holds a secret.
+    asked, redaction = (name, digest), layer.redaction
+    outcome: Any = live() if actor is None else actor.source.strict(ops.CALL, asked, live)
+    if actor is not None:
+        has_none = len(outcome) == 2 and type(outcome[1]) in _NUMBERS
+        noted = outcome if has_none else redaction.value(outcome, ops.CALL.name)
+        actor.note(ops.CALL.number, (asked, noted))
     orders, changed, moved = (*outcome[2:], None, None, None)[:3]
     if changed is not None and not ran:
         repeat_changes(args, kwargs, changed)
@@ -111,8 +119,11 @@ def _with_changes(
 def _digest_arguments(
     redaction: Redaction, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> str:
+    whole: Any = (args, kwargs)
     try:
-        return str(digest_value(redaction.digestible((args, kwargs)), Algorithm.BLAKE3))
+        if not _NUMBERS.issuperset(map(type, (*args, *kwargs.values()))):
+            whole = redaction.digestible(whole)
+        return str(digest_value(whole, Algorithm.BLAKE3))
     except EncodingRefused as error:
         raise EffectRefused(
             f"An argument of the effect {name!r} has no canonical form: {error.happened}",

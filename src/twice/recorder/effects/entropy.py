@@ -29,7 +29,14 @@ from typing import Any
 
 from twice.errors import UsageError
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import Actor, asker_of, current, files_of
+from twice.recorder.effects.actors import (
+    Actor,
+    asker_of,
+    compile_read,
+    current,
+    files_of,
+    follow_none,
+)
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
@@ -156,6 +163,7 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
             return value
         own = layer.is_strict_in(module, frame.f_code) and not layer.probing
         last = module if own and layer.live and layer.active else None
+        follow(last)
         return ask(size, frame)
 
     def ask(size: int, frame: FrameType) -> bytes:
@@ -170,7 +178,11 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
         fits = isinstance(pair, tuple) and len(pair) == 2 and pair[0] == size
         return bytes(pair[1]) if fits else draw(size)
 
-    return urandom
+    made = compile_read(
+        number, real, urandom, like=_REAL_URANDOM, holder=os.__name__, is_sized=True
+    )
+    governed, follow = made or (urandom, follow_none)
+    return governed
 
 
 def _read(layer: EffectLayer, actor: Actor | None, size: int) -> bytes:

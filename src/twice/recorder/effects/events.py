@@ -10,6 +10,7 @@ Invariant: ``unpack(pack(events)) == events``, in order.
 
 from __future__ import annotations
 
+import struct
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
@@ -94,8 +95,8 @@ def pack_columns(numbers: array[int], values: Sequence[object]) -> bytes:
     kinds = list(map(type, values))
     packed = little_endian(numbers)
     if kinds.count(float) == len(kinds):
-        column: Sequence[Any] = values
-        return encode((packed, little_endian(array("d", column)), b"", ()))
+        # An array would take four times as long.
+        return encode((packed, struct.pack(f"<{len(values)}d", *values), b"", ()))
     columns = _pack_entropy(values, kinds) or _pack_repeated(values) or _pack_mixed(values, kinds)
     floats, mask, others, sized, again = columns
     whole = (packed, little_endian(floats), bytes(mask), tuple(others))
