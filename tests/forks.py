@@ -29,6 +29,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -225,7 +226,9 @@ class Fork:
     def __init__(self, pid: int, status: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
-        self._status = status
+        self._status, self._lock = status, threading.Lock()
+        # As late as that: another thread may be about to look, and would find another file under its number.
+        weakref.finalize(self, os.close, status).atexit = False
 
     def poll(self) -> int | None:
         """Return the exit code, or None as long as it runs."""
@@ -249,9 +252,12 @@ class Fork:
             poll = select.poll()
             poll.register(self._status, select.POLLIN)
             if poll.poll(limit_ms):
-                text = os.read(self._status, _SIZE)
-                os.close(self._status)
-                self.returncode = int(text) if text else -signal.SIGKILL  # its server was killed
+                with self._lock:  # of several threads that look, one reads
+                    if self.returncode is None:
+                        text = os.read(self._status, _SIZE)
+                        self.returncode = (
+                            int(text) if text else -signal.SIGKILL
+                        )  # its server was killed
         return self.returncode
 
 

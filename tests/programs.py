@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
@@ -170,13 +171,14 @@ def environ(changes: Mapping[str, str | None] | None = None) -> dict[str, str]:
 
 
 def wait_until(happened: Callable[[], object], process: subprocess.Popen[Any]) -> None:
-    """Wait until something happened; fail where the process that it is expected of ends first."""
-    ended = os.pidfd_open(process.pid)
+    """Wait until something happened; fail where the process that it is expected of ends first, or hangs."""
+    ended, hangs_at = os.pidfd_open(process.pid), time.monotonic() + HANGS_AFTER_S
     try:
         poll = select.poll()
         poll.register(ended, select.POLLIN)
         while not happened():
             assert not poll.poll(_LOOK_EVERY_MS), "the process ended first"
+            assert time.monotonic() < hangs_at, "the process hangs"
     finally:
         os.close(ended)
 

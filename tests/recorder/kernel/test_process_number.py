@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from apart import needs_number, run_apart
 
+from twice.recorder.kernel import libc
 from twice.recorder.kernel.kept_program import ProgramEnd, start_program
 from twice.recorder.kernel.namespaces import enter_namespaces
 
@@ -110,6 +111,7 @@ def test_a_signal_to_the_caller_reaches_the_program(number: signal.Signals) -> N
         caller = os.getpid()
         sender = os.fork()
         if not sender:  # outside of the namespace
+            libc.end_with_parent(caller)  # else it would wait for a program that was never started
             os.read(reading, 5)
             os.kill(caller, number)
             os._exit(0)

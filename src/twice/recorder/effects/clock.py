@@ -44,6 +44,8 @@ REAL: dict[ops.Op, Callable[[], object]] = {
     ops.THREAD_TIME: _time.thread_time,
     ops.THREAD_TIME_NS: _time.thread_time_ns,
 }
+_BUILTIN = dict(REAL)
+"""As ``REAL``, which a varied world changes."""
 _REAL_SLEEP = _time.sleep
 _NS = 1_000_000_000
 _WALL = frozenset({ops.TIME, ops.TIME_NS, ops.GETTIME, ops.GETTIME_NS})
@@ -149,7 +151,7 @@ def _pass_module(
     costs more than the clock. ``globals``, called by an iterator made in C, has no frame of its own
     and so gives the caller's, and raises none.
     """
-    compiled = compile_read(op.number, REAL[op], read, like=REAL[op], holder=_time.__name__)
+    compiled = compile_read(op.number, REAL[op], read, like=_BUILTIN[op], holder=_time.__name__)
     return compiled or (map(read, starmap(globals, repeat(()))).__next__, follow_none)
 
 
