@@ -12,8 +12,8 @@ setup(
     ext_modules=[
         Extension(
             "twice_fast",
-            sources=["src/dicts.c", "src/encoder.c", "src/module.c", "src/read.c"],
-            depends=["src/twice_fast.h", "src/writer.h"],
+            sources=[f"src/{name}.c" for name in ("blake3", "dicts", "encoder", "module", "read")],
+            depends=["src/blake3.h", "src/twice_fast.h", "src/writer.h"],
             define_macros=[("TWICE_VERSION", f'"{version}"')],
             extra_compile_args=[
                 "-O3",

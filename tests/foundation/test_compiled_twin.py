@@ -266,6 +266,11 @@ def test_a_lack_of_memory_is_an_error_wherever_it_happens() -> None:
         ("9.9", "", f"twice-fast is of version 9.9, and twice of {VERSION}"),
         (VERSION, "1", "TWICE_PURE is set"),
         (None, "", "twice-fast is not installed"),
+        (
+            VERSION,
+            "",
+            "twice-fast was built from other sources of this version: pip install ./native",
+        ),
     ],
 )
 def test_a_twin_that_does_not_fit_is_not_in_force(

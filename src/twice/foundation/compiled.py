@@ -11,6 +11,8 @@ from typing import Any
 
 from twice.foundation.version import VERSION
 
+_INTERFACE = 2
+
 
 @cache
 def load_twin() -> tuple[Any, str]:
@@ -25,4 +27,6 @@ def load_twin() -> tuple[Any, str]:
         return None, f"twice-fast does not load: {error}"
     if twice_fast.version != VERSION:
         return None, f"twice-fast is of version {twice_fast.version}, and twice of {VERSION}"
+    if getattr(twice_fast, "INTERFACE", 0) != _INTERFACE:
+        return None, "twice-fast was built from other sources of this version: pip install ./native"
     return twice_fast, ""

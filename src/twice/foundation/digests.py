@@ -11,10 +11,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Protocol, Self, TypeAlias, assert_never
 
 from twice.errors import DigestRefused
+from twice.foundation.compiled import load_twin
 from twice.foundation.dataclass import dataclass
 from twice.foundation.printable import pluralize
 
@@ -154,7 +155,11 @@ def short_digest(algorithm: Algorithm = DEFAULT) -> Callable[[Buffer], bytes]:
     if algorithm is Algorithm.XXH3_128:
         return raw_digest(algorithm)
     make = _find_constructor(algorithm)
-    return lambda data: make(data).digest()[:16]
+    whole = lambda data: make(data).digest()[:16]  # noqa: E731
+    twin, _ = load_twin()
+    if twin is None or algorithm is not Algorithm.BLAKE3:
+        return whole
+    return partial(twin.digest_short, whole)
 
 
 def digest_bytes(data: Buffer, algorithm: Algorithm = DEFAULT) -> Digest:

@@ -21,7 +21,7 @@ from twice.errors import ComponentRefused, ComponentTaken, EncodingRefused
 from twice.foundation.comparison import Tolerance
 from twice.foundation.determinism_class import DeterminismClass, Predicate
 from twice.foundation.digests import Algorithm, new_hasher, short_digest
-from twice.foundation.encoding import encode_parts
+from twice.foundation.encoding import encode_hashed, encode_parts
 from twice.recorder.components import RESERVED, Component
 
 VALUE = "value"
@@ -71,6 +71,7 @@ class ComparePoints:
         self.components: dict[str, Component] = {}
         self.short = short_digest(algorithm)
         self._algorithm = algorithm
+        self._encode = encode_hashed if algorithm is Algorithm.BLAKE3 else encode_parts
         self._reserved = dict(reserved)
         self._is_judged = is_judged
         self._labels: dict[str, bytes] = {}
@@ -110,11 +111,13 @@ class ComparePoints:
 
     def _digest(self, value: object, where: str) -> bytes:
         try:
-            parts = encode_parts(value, threshold=_COPIED_BYTES_MAX)
+            parts = self._encode(value, threshold=_COPIED_BYTES_MAX)
         except EncodingRefused as error:
             happened = f"In the component {where!r}: {error.happened}"
             fields = {**error.fields, "component": where}
             raise type(error)(happened, error.expected, error.remedy, **fields) from error
+        if isinstance(parts, bytes):
+            return parts
         if len(parts) == 1:
             return self.short(parts[0])
         hasher = new_hasher(self._algorithm)

@@ -9,16 +9,14 @@ Invariant: the value the program gets is the value that the record holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from twice.errors import EncodingRefused, InputMismatch
-from twice.foundation.dataclass import dataclass
 from twice.foundation.encoding import decode, encode, loaded_types
 from twice.recorder.record_form import reading
 
 
-@dataclass(frozen=True, slots=True)
-class InputEvent:
+class InputEvent(NamedTuple):
     """One input as the record holds it: asked for at a tick, and the value that the program got.
 
     Attributes:

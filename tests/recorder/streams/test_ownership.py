@@ -13,7 +13,7 @@ from programs import cli, recorded, write
 from twice.errors import StreamShared, UsageError
 from twice.foundation.seeds import Seed
 from twice.recorder.streams import Streams
-from twice.recorder.streams.registry import find_owners
+from twice.recorder.streams.owners import find_owners
 
 
 class Holder:

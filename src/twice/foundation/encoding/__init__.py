@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from twice.foundation.encoding.built_in_types import Decomposed
 from twice.foundation.encoding.decoder import decode, loaded_types
-from twice.foundation.encoding.encoder import decompose, encode, encode_parts
+from twice.foundation.encoding.encoder import decompose, encode, encode_hashed, encode_parts
 from twice.foundation.encoding.format import VERSION, type_name
 from twice.foundation.encoding.leaf_decoder import Resolve
 from twice.foundation.encoding.opaque import OpaqueKind, OpaqueValue, RecordedZone
@@ -30,6 +30,7 @@ __all__ = [
     "decode",
     "decompose",
     "encode",
+    "encode_hashed",
     "encode_parts",
     "loaded_types",
     "register",

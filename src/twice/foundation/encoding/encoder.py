@@ -258,6 +258,9 @@ class PythonEncoder:
         """Return it in parts: buffers of at least ``threshold`` bytes are parts of their own."""
         return _gather(self._write(value), threshold)
 
+    digest = split
+    """The compiled twin hashes short forms besides."""
+
     def _write(self, value: object) -> list[Buffer]:
         parts: list[Buffer] = []
         self._table[type(value)](value, parts.append, CycleGuard(), self._table)
@@ -363,6 +366,18 @@ def encode_parts(
     except FALLBACK_ERRORS:
         return _gather(walk(value, known), threshold)
     return parts
+
+
+def encode_hashed(value: object, *, threshold: int) -> bytes | list[bytes | memoryview]:
+    """Return the parts of ``encode_parts``, or the first 16 bytes of their blake3 digest where the compiled twin hashes them."""
+    known = _default
+    try:
+        found: bytes | list[Buffer] = (known.encoder or _make_encoder(known)).digest(
+            value, threshold
+        )
+    except FALLBACK_ERRORS:
+        return _gather(walk(value, known), threshold)
+    return found
 
 
 def decompose(value: object, *, registry: Registry | None = None) -> Decomposed:

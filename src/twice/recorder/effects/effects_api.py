@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from twice.errors import EffectRefused, EncodingRefused
-from twice.foundation.digests import Algorithm, digest_value
-from twice.foundation.encoding import decode, encode, loaded_types
+from twice.foundation.digests import Algorithm, new_hasher
+from twice.foundation.encoding import decode, encode, encode_parts, loaded_types
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside
 from twice.recorder.effects.argument_changes import can_change, note_changes, repeat_changes
@@ -42,6 +42,7 @@ _NUMBERS = frozenset({int, float, bool, type(None)})
 _PLAIN = _NUMBERS | {bytes}
 """Types whose every value has a canonical form, and that nobody changes."""
 _UNCHANGING = _PLAIN | {str}
+_LABEL = f"{Algorithm.BLAKE3}:"
 _T = TypeVar("_T")
 
 
@@ -60,7 +61,7 @@ def governed_call(
         # What it reads is part of its one result: in replay it does not run, so nobody would ask
         # for those reads again.
         looking, streams = layer.descriptors, layer.streams if layer.writes else None
-        before = {} if streams is None else streams.each_position()
+        before = b"" if streams is None else streams.positions()
         with current().inside_effect():
             if looking is not None:
                 looking.look()
@@ -123,7 +124,9 @@ def _digest_arguments(
     try:
         if not _NUMBERS.issuperset(map(type, (*args, *kwargs.values()))):
             whole = redaction.digestible(whole)
-        return str(digest_value(whole, Algorithm.BLAKE3))
+        hasher = new_hasher(Algorithm.BLAKE3)
+        for part in encode_parts(whole):
+            hasher.update(part)
     except EncodingRefused as error:
         raise EffectRefused(
             f"An argument of the effect {name!r} has no canonical form: {error.happened}",
@@ -131,6 +134,7 @@ def _digest_arguments(
             "Pass what identifies the call, and bind the rest in a closure or a method.",
             name=name,
         ) from error
+    return _LABEL + hasher.digest().hex()
 
 
 def _outcome(
@@ -141,7 +145,7 @@ def _outcome(
     if outcome[0] != RETURNED or type(outcome[1]) in _PLAIN:
         return outcome
     try:
-        digest_value(outcome[1], Algorithm.BLAKE3)
+        encode_parts(outcome[1])
     except EncodingRefused as error:
         raise EffectRefused(
             f"The effect {name!r} returned something without a canonical form: {error.happened}",

@@ -15,8 +15,7 @@ Invariant: a mark is written by its own thread alone, so that no lock between pr
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from threading import get_native_id
 
 _THREADS = 1 << 22  # PID_MAX_LIMIT of the kernel: no thread has a higher number
@@ -26,28 +25,37 @@ _CONNECTING, _BLOCKS = _THREADS, 2 * _THREADS
 _SET = b"\1"
 
 
+class _Inside(AbstractContextManager[None]):
+    """The block of one effect on one thread. No generator: each declared effect begins one."""
+
+    __slots__ = ("_before", "_memory", "_thread")
+
+    def __init__(self, memory: mmap.mmap) -> None:
+        self._memory = memory
+
+    def __enter__(self) -> None:
+        # twice: ignore[identity-key] the kernel names threads so, and it is never recorded
+        memory, thread = self._memory, get_native_id()
+        self._thread, self._before = thread, memory[thread]
+        memory[thread] = 1
+        # After the mark: whoever looks at the block finds it.
+        memory[_BLOCKS + thread // _BLOCK] = 1
+
+    def __exit__(self, *_error: object) -> None:
+        # twice: ignore[identity-key] as above
+        if get_native_id() == self._thread:  # a fork that leaves the block has no mark of its own
+            self._memory[self._thread] = self._before
+
+
 class ThreadMarks:
     """Tables in memory that a process shares with the forks made after it."""
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _BLOCKS + _THREADS // _BLOCK)
 
-    @contextmanager
-    def inside_effect(self) -> Iterator[None]:
+    def inside_effect(self) -> AbstractContextManager[None]:
         """Let this thread count as inside of an effect while the block runs."""
-        # twice: ignore[identity-key] the kernel names threads so, and it is never recorded
-        memory, thread = self._memory, get_native_id()
-        before = memory[thread]
-        memory[thread] = 1
-        memory[_BLOCKS + thread // _BLOCK] = (
-            1  # after the mark: whoever looks at the block finds it
-        )
-        try:
-            yield
-        finally:
-            # twice: ignore[identity-key] as above
-            if get_native_id() == thread:  # a fork that leaves the block has no mark of its own
-                memory[thread] = before
+        return _Inside(self._memory)
 
     def is_in_effect(self, thread: int) -> bool:
         """Return whether a thread is inside of an effect now."""

@@ -4,10 +4,6 @@ A stream's sub-seed depends on the run's master seed and its name alone, so taki
 another order, changes nothing. Drawing is not watched: a position is the generator's state, and how
 much was drawn between two of them is computed from the states when somebody asks.
 
-One stream, one owner: ``find_owners`` looks for a generator that stands in an attribute of several tracked objects, or in a
-list, tuple or dict there, once, when the ticks begin. Not for: a generator that a component gets later, is handed for one
-call, or reaches through another object. A world that lends its generator to its agents is one owner.
-
 Invariant: ``restore(snapshot())`` changes nothing, and every alias of a stream rewinds with it.
 """
 
@@ -17,11 +13,9 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from twice.errors import ExtraMissing, StreamOffThread, StreamShared, StreamTaken, UsageError
-from twice.foundation.object_attributes import attributes, class_facts
 from twice.foundation.seeds import (
     RULE,
     SHARED_BY_MODULES,
@@ -40,12 +34,11 @@ from twice.recorder.streams.governed import (
     JaxStream,
     PythonStream,
 )
+from twice.recorder.streams.owners import find_owners
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
-
-_ITEMS_MAX = 1_000
 
 
 class Streams:
@@ -209,14 +202,21 @@ class Streams:
             parts[slot] = read()
         return b"".join(parts)
 
-    def each_position(self) -> dict[str, bytes]:
-        """Return the position of every stream, by name."""
-        return {name: stream.position() for name, stream in self._live.items()}
+    def moved_since(self, before: bytes) -> dict[str, dict[str, object]]:
+        """Return the public states of the streams that were drawn from since ``positions`` gave these bytes.
 
-    def moved_since(self, before: Mapping[str, bytes]) -> dict[str, dict[str, object]]:
-        """Return the public states of the streams that were drawn from since ``each_position`` gave these."""
-        live = ((name, self._live[name]) for name in before if name in self._live)
-        return {name: stream.read() for name, stream in live if stream.position() != before[name]}
+        Of all of them, where streams came, went or changed their kind meanwhile.
+        """
+        now, start = self.positions(), 0
+        if len(now) != len(before):
+            return self.snapshot()
+        found = {}
+        for name, stream in sorted(self._live.items()) if now != before else ():
+            stop = start + len(_make_head(name, stream.kind)) + len(stream.position())
+            if now[start:stop] != before[start:stop]:
+                found[name] = stream.read()
+            start = stop
+        return found
 
     def move(self, states: Mapping[str, Mapping[str, object]]) -> None:
         """Put some streams elsewhere; the rest stay."""
@@ -320,8 +320,7 @@ class Streams:
         self._moving = []
         for name in sorted(self._live):
             stream = self._live[name]
-            label, kind = name.encode("utf-8"), stream.kind.encode("ascii")
-            parts.append(len(label).to_bytes(4, "little") + label + bytes((len(kind),)) + kind)
+            parts.append(_make_head(name, stream.kind))
             parts.extend(stream.views)
             if stream.moving is not None:
                 self._moving.append((len(parts), stream.moving))
@@ -353,40 +352,9 @@ class Streams:
         )
 
 
-def find_owners(
-    streams: Mapping[int, str], components: Mapping[str, object]
-) -> dict[str, list[str]]:
-    """Return the owners among the components, by stream; an object tracked twice is one owner.
-
-    Args:
-        streams: names of streams by ``id`` of the generator that the program draws from.
-        components: tracked objects by name.
-    """
-    owners: dict[str, list[str]] = {}
-    first_names: dict[int, str] = {}
-    for name, target in components.items():
-        if first_names.setdefault(id(target), name) == name:
-            held = {streams[id(each)] for each in _walk(target, depth=2) if id(each) in streams}
-            for stream in sorted(held):
-                owners.setdefault(stream, []).append(name)
-    return owners
-
-
-def _walk(value: object, depth: int) -> Iterator[object]:
-    """Yield the values in an object, and in plain containers in it; no line of the user's code runs."""
-    kind, plain = type(value), cast("Any", value)  # isinstance would ask the object for its class
-    if kind is dict:
-        inside: Iterator[object] = iter(list(islice(plain.values(), _ITEMS_MAX)))
-    elif kind is list or kind is tuple:
-        inside = iter(plain[:_ITEMS_MAX])
-    elif depth == 2:
-        inside = (held for _, held in attributes(value, class_facts(kind)))
-    else:
-        return
-    for each in inside:
-        yield each
-        if depth > 1:
-            yield from _walk(each, depth - 1)
+def _make_head(name: str, kind: str) -> bytes:
+    label, word = name.encode("utf-8"), kind.encode("ascii")
+    return len(label).to_bytes(4, "little") + label + bytes((len(word),)) + word
 
 
 def _extra_missing(library: str) -> ExtraMissing:
