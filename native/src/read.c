@@ -1,7 +1,8 @@
-/* A governed read of the world that is recorded: a clock, or so many bytes of entropy.
+/* A governed read of the world that is recorded or served: a clock, or so many bytes of entropy.
 
    Python decides whose read it is, and answers every read but those that follow one by the same module: these are asked
-   of the real function, and noted beside the actor's earlier ones, as the functions of twice.recorder.effects do.
+   of the real function, or taken from the values that the record has next, and noted beside the actor's earlier ones, as
+   the functions of twice.recorder.effects do.
 
    What stands in the place of a function of a module is one of the same type, with the same names: programs copy, pickle
    and compare such functions. Its state is that of a module object, which it has for its self.
@@ -15,10 +16,12 @@
 
 typedef struct {
     PyObject *real, *number, *variable, *actor_class, *slow;
-    PyObject *module; /* globals of the code that asked last, where its reads are the program's own */
-    PyObject *note;   /* name of the method that begins another run of reads */
+    PyObject *source_class; /* NULL where the world is asked */
+    PyObject *module;       /* globals of the code that asked last, where its reads are the program's own */
+    PyObject *note;         /* name of the method that begins another run of reads */
     PyObject *name, *text;
     Py_ssize_t number_at, values_at, most;
+    Py_ssize_t source_at, next_number_at, next_at;
     int is_sized;
     PyMethodDef method;
 } Read;
@@ -40,19 +43,50 @@ append(Read *self, PyObject *actor, PyObject *value)
     return PyList_Append(values, value) < 0 ? -1 : 1;
 }
 
+/* Ask the world; return what is noted of it. */
 static PyObject *
-ask(Read *self, PyObject *actor, PyObject *size)
+ask_world(Read *self, PyObject *size)
 {
-    PyObject *value = size == NULL ? PyObject_CallNoArgs(self->real) : PyObject_CallOneArg(self->real, size);
-    if (value == NULL)
-        return NULL;
-    PyObject *noted = value;
     if (size == NULL)
-        Py_INCREF(noted);
-    else if ((noted = PyTuple_Pack(2, size, value)) == NULL) {
-        Py_DECREF(value);
+        return PyObject_CallNoArgs(self->real);
+    PyObject *value = PyObject_CallOneArg(self->real, size);
+    PyObject *noted = value == NULL ? NULL : PyTuple_Pack(2, size, value);
+    Py_XDECREF(value);
+    return noted;
+}
+
+/* Take the value that the record has next for the actor; NULL where Python has to find it, or to refuse the read. */
+static PyObject *
+take_recorded(Read *self, PyObject *actor, PyObject *size)
+{
+    PyObject *source = slot(actor, self->source_at);
+    if (source == NULL || !PyObject_TypeCheck(source, (PyTypeObject *)self->source_class))
         return NULL;
+    PyObject *number = slot(source, self->next_number_at), *values = slot(source, self->next_at);
+    if (number == NULL || values == NULL || !PyLong_CheckExact(number) || !PyList_CheckExact(values))
+        return NULL;
+    Py_ssize_t last = PyList_GET_SIZE(values) - 1;
+    if (last < 0 || PyObject_RichCompareBool(number, self->number, Py_EQ) != 1)
+        return NULL;
+    PyObject *value = PyList_GET_ITEM(values, last);
+    if (size != NULL) {
+        int fits = PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == 2
+                   && PyLong_CheckExact(PyTuple_GET_ITEM(value, 0));
+        if (!fits || PyObject_RichCompareBool(PyTuple_GET_ITEM(value, 0), size, Py_EQ) != 1)
+            return NULL;
     }
+    Py_INCREF(value);
+    if (PyList_SetSlice(values, last, last + 1, NULL) < 0)
+        Py_CLEAR(value);
+    return value;
+}
+
+/* Note a read, and return its value; what is noted is taken over. */
+static PyObject *
+note(Read *self, PyObject *actor, PyObject *noted)
+{
+    PyObject *value = self->is_sized ? PyTuple_GET_ITEM(noted, 1) : noted;
+    Py_INCREF(value);
     int result = append(self, actor, noted);
     if (result == 0) {
         PyObject *arguments[3] = {actor, self->number, noted};
@@ -77,11 +111,15 @@ read_call(PyObject *holder, PyObject *const *arguments, Py_ssize_t count, PyObje
         if (PyContextVar_Get(self->variable, NULL, &actor) < 0)
             return NULL;
         if (actor != NULL && (PyObject *)Py_TYPE(actor) == self->actor_class) {
-            value = ask(self, actor, self->is_sized ? arguments[0] : NULL);
+            PyObject *size = self->is_sized ? arguments[0] : NULL;
+            PyObject *noted = self->source_class == NULL ? ask_world(self, size) : take_recorded(self, actor, size);
+            value = noted == NULL ? NULL : note(self, actor, noted);
             Py_DECREF(actor);
-            return value;
+            if (value != NULL || PyErr_Occurred())
+                return value;
         }
-        Py_XDECREF(actor);
+        else
+            Py_XDECREF(actor);
     }
     if (self->is_sized)
         return PyObject_Vectorcall(self->slow, arguments, (size_t)count, names);
@@ -115,6 +153,7 @@ read_traverse(PyObject *holder, visitproc visit, void *arg)
     Py_VISIT(self->number);
     Py_VISIT(self->variable);
     Py_VISIT(self->actor_class);
+    Py_VISIT(self->source_class);
     Py_VISIT(self->slow);
     Py_VISIT(self->module);
     return 0;
@@ -128,6 +167,7 @@ read_clear(PyObject *holder)
     Py_CLEAR(self->number);
     Py_CLEAR(self->variable);
     Py_CLEAR(self->actor_class);
+    Py_CLEAR(self->source_class);
     Py_CLEAR(self->slow);
     Py_CLEAR(self->module);
     return 0;
@@ -168,18 +208,24 @@ find_slot(PyObject *descriptor, Py_ssize_t *at)
 static int
 fill(Read *self, PyObject *arguments)
 {
-    PyObject *module_name, *number_slot, *values_slot;
-    if (!PyArg_ParseTuple(arguments, "UUUOO!O!O!OOnOp:make_read", &self->name, &module_name, &self->text, &self->real,
+    PyObject *module_name, *slots[5];
+    if (!PyArg_ParseTuple(arguments, "UUUOO!O!O!OOnOpO!OOO:make_read", &self->name, &module_name, &self->text, &self->real,
                           &PyLong_Type, &self->number, &PyContextVar_Type, &self->variable, &PyType_Type,
-                          &self->actor_class, &number_slot, &values_slot, &self->most, &self->slow, &self->is_sized)) {
+                          &self->actor_class, &slots[0], &slots[1], &self->most, &self->slow, &self->is_sized,
+                          &PyType_Type, &self->source_class, &slots[2], &slots[3], &slots[4])) {
         memset(self, 0, sizeof *self); /* nothing is held yet */
         return -1;
     }
+    if (slots[2] == Py_None)
+        self->source_class = NULL;
     PyObject *held[] = {self->name, self->text, self->real, self->number, self->variable, self->actor_class, self->slow};
     for (size_t at = 0; at < sizeof held / sizeof *held; at++)
         Py_INCREF(held[at]);
-    if (find_slot(number_slot, &self->number_at) < 0 || find_slot(values_slot, &self->values_at) < 0)
-        return -1;
+    Py_XINCREF(self->source_class);
+    Py_ssize_t *places[] = {&self->number_at, &self->values_at, &self->source_at, &self->next_number_at, &self->next_at};
+    for (int at = 0; at < (self->source_class == NULL ? 2 : 5); at++)
+        if (find_slot(slots[at], places[at]) < 0)
+            return -1;
     self->note = PyUnicode_InternFromString("note");
     self->method.ml_name = PyUnicode_AsUTF8(self->name);
     self->method.ml_doc = PyUnicode_AsUTF8(self->text);

@@ -11,7 +11,7 @@ from typing import Any
 
 from twice.foundation.version import VERSION
 
-_INTERFACE = 2
+_INTERFACE = 3
 
 
 @cache

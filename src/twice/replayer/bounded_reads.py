@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice, takewhile
 
 from twice.errors import EffectMismatch
 from twice.recorder.audit.channels import user_line
@@ -60,19 +61,26 @@ class CheckpointBoundedReads(RecordedSource):
         self._until = -1
         self._lines: list[str] = []
         self._known: dict[int, list[str]] = {}
+        # Reads that keep their lines, or are given other values, are asked for one by one.
+        self._looks_ahead = lines_from is None and type(self)._next is CheckpointBoundedReads._next
 
     def seek(self, position: int, lenient: Mapping[int, int] | None = None) -> None:
         """Continue after that many strict reads, and that many lenient ones of each operation."""
         super().seek(position, lenient)
+        self.next_values.clear()
         self._frames = self._record.strict_frames(position)
         self._events, self._used = (), 0
 
     def find_unmade(self, point: int) -> str:
         """Describe the first recorded read before a compare-point that was not made; empty for none."""
-        is_there = self._has_more() and self._written_at <= point
-        return describe(*self._events[self._used]) if is_there else ""
+        is_there = bool(self.next_values) or self._has_more()
+        unmade = is_there and self._written_at <= point
+        return describe(*self._events[self._used - len(self.next_values)]) if unmade else ""
 
     def _next(self) -> Event | None:
+        if self.next_values:
+            self._position -= 1  # counted again by whoever asks
+            return self.next_number, self.next_values.pop()
         session = self.session
         if session is not None and session.muted:
             session = (
@@ -92,7 +100,19 @@ class CheckpointBoundedReads(RecordedSource):
             self.is_extra, self.extra_at = True, self._find_extra_line()
             return None
         self._used += 1
-        return self._events[self._used - 1]
+        event = self._events[self._used - 1]
+        if self._looks_ahead:
+            self._look_ahead(event[0])
+        return event
+
+    def _look_ahead(self, number: int) -> None:
+        """Take the reads of one operation that follow in this frame: they are made before the same compare-point."""
+        first = self._used
+        alike = takewhile(lambda event: event[0] == number, islice(self._events, first, None))
+        values = [value for _, value in alike]
+        self.next_number, self.next_values = number, values[::-1]
+        self._used += len(values)
+        self._position += len(values)
 
     def _has_more(self) -> bool:
         while self._used >= len(self._events):

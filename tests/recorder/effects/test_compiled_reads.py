@@ -19,11 +19,11 @@ import pytest
 
 from programs import cli
 from twice.foundation.compiled import load_twin
-from twice.recorder.effects import actors, entropy, ops
-from twice.recorder.effects.actors import enter, leave, outside
+from twice.recorder.effects import compiled_reads, entropy, ops
+from twice.recorder.effects.actors import CURRENT, enter, leave, outside
 from twice.recorder.effects.clock import REAL, governed_read
 from twice.recorder.effects.entropy import governed_urandom
-from twice.recorder.effects.events import RUN_READS_MAX, unpack
+from twice.recorder.effects.events import RUN_READS_MAX, Waiting, unpack
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.sources import LiveSource, RecordedSource
 
@@ -51,7 +51,7 @@ def run_both(
         monkeypatch.setitem(REAL, ops.TIME, read_clock)
         monkeypatch.setattr(entropy, "_REAL_URANDOM", draw)
         if not is_compiled:
-            monkeypatch.setattr(actors, "load_twin", lambda: (None, ""))
+            monkeypatch.setattr(compiled_reads, "load_twin", lambda: (None, ""))
         told: Told = []
         layer = EffectLayer(
             LiveSource(), lambda kind, payload, _, told=told: told.append((kind, unpack(payload)))
@@ -160,13 +160,16 @@ def test_a_read_goes_with_its_layer() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [(), ("t",), ("t", "m", "", 1, 2, 3), (1,) * 12, ("t", "m", "") + (None,) * 9]
+    "wrong", [(), ("t",), ("t", "m", "", 1, 2, 3), (1,) * 16, ("t", "m", "") + (None,) * 13]
 )
 def test_what_is_no_read_is_refused(wrong: tuple[object, ...]) -> None:
     with pytest.raises(TypeError):
         TWIN.make_read(*wrong)
     with pytest.raises(TypeError):
-        TWIN.make_read("t", "m", "", len, 1, actors._CURRENT, int, 1, 2, 3, len, False)
+        TWIN.make_read("t", "m", "", len, 1, CURRENT, int, 1, 2, 3, len, False, int, None, 1, 2)
+    slots = vars(Waiting)["number"], vars(Waiting)["values"]
+    with pytest.raises(TypeError):
+        TWIN.make_read("t", "m", "", len, 1, CURRENT, int, *slots, 3, len, False, int, 1, 2, 3)
 
 
 PROGRAM = """

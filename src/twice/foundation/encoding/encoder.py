@@ -258,8 +258,7 @@ class PythonEncoder:
         """Return it in parts: buffers of at least ``threshold`` bytes are parts of their own."""
         return _gather(self._write(value), threshold)
 
-    digest = split
-    """The compiled twin hashes short forms besides."""
+    digest = split  # the compiled twin hashes short forms
 
     def _write(self, value: object) -> list[Buffer]:
         parts: list[Buffer] = []

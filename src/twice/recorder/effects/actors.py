@@ -26,7 +26,6 @@ from threading import get_ident
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from twice.foundation.compiled import load_twin
 from twice.foundation.encoding import encode
 from twice.foundation.source_files import is_user_file
 from twice.recorder.effects.events import RUN_READS_MAX, Run, Waiting, little_endian
@@ -40,10 +39,10 @@ _FILES_OF_THEIR_OWN: Final = ("<frozen ", "<stdin>", "<ipython")
 _LINEAGES_MAX: Final = 64
 LIBRARY_THREAD: Final = "inner"
 """The kind of a thread that a library started: how many there are may depend on timing, and pools keep theirs."""
-_CURRENT: contextvars.ContextVar[Actor | Outside | None] = contextvars.ContextVar(
+CURRENT: contextvars.ContextVar[Actor | Outside | None] = contextvars.ContextVar(
     "actor", default=None
 )
-current = _CURRENT.get
+current = CURRENT.get
 """The actor of the code that runs; one call, because every read of the clock makes it."""
 
 
@@ -58,11 +57,11 @@ class Outside:
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Call a function whose reads go to the world and are not counted."""
-        token = _CURRENT.set(self)
+        token = CURRENT.set(self)
         try:
             return function(*args, **kwargs)
         finally:
-            _CURRENT.reset(token)
+            CURRENT.reset(token)
 
 
 OUTSIDE = Outside()
@@ -165,66 +164,23 @@ class Actor(Waiting):
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Call a function as this actor, in this thread, and hand its reads over at the end."""
-        token = _CURRENT.set(self)
+        token = CURRENT.set(self)
         try:
             with self.layer.owners.assign_thread(self):
                 return function(*args, **kwargs)
         finally:
-            _CURRENT.reset(token)
+            CURRENT.reset(token)
             self.layer.hand_over(self)
-
-
-def compile_read(
-    number: int,
-    real: Callable[..., object],
-    judge: Callable[..., object],
-    *,
-    like: Any,
-    holder: str,
-    is_sized: bool = False,
-) -> tuple[Any, Callable[[object], object]] | None:
-    """Build a read of the world in the compiled twin; None where that is not in force.
-
-    It is a function of the same type and names as the one whose place it takes, recorded or replayed: programs copy,
-    pickle and compare such functions.
-
-    Args:
-        number: of the operation.
-        real: asks the world.
-        judge: called with its caller's globals, or with the size that it was given; it answers.
-        like: the function whose place it takes.
-        holder: name of the module that has it.
-        is_sized: whether it takes a size.
-
-    Returns:
-        The read, and a function that is told the globals of code whose next reads by an actor are to be noted and answered
-        by ``real`` alone, or None.
-    """
-    twin, _ = load_twin()
-    if twin is None:
-        return None
-    slots = (vars(Waiting)[name] for name in ("number", "values"))
-    signature, text = getattr(like, "__text_signature__", None), like.__doc__ or ""
-    text = f"{like.__name__}{signature}\n--\n\n{text}" if signature else text
-    names = (like.__name__, holder, text)
-    made: tuple[Any, Callable[[object], object]] = twin.make_read(
-        *names, real, number, _CURRENT, Actor, *slots, RUN_READS_MAX, judge, is_sized
-    )
-    return made
-
-
-def follow_none(module: object) -> None:
-    """Take the place of the second function of ``compile_read`` where that is not in force."""
 
 
 def enter(actor: Actor | Outside) -> contextvars.Token[Actor | Outside | None]:
     """Make an actor the owner of everything that this context runs from here on."""
-    return _CURRENT.set(actor)
+    return CURRENT.set(actor)
 
 
 def leave(token: contextvars.Token[Actor | Outside | None]) -> None:
     """Undo ``enter``."""
-    _CURRENT.reset(token)
+    CURRENT.reset(token)
 
 
 class TimedWaits:

@@ -27,7 +27,8 @@ from types import CodeType
 from typing import Any, Protocol
 
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import Actor, compile_read, current, follow_none
+from twice.recorder.effects.actors import Actor, current
+from twice.recorder.effects.compiled_reads import compile_read, follow_none
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
@@ -109,9 +110,11 @@ def governed_read(
             code = _getframe(1).f_code
             own = layer.is_strict_in(module, code) and not layer.probing
             last = module if own and layer.active else None
+            follow_served(last)
             return layer.ask(op, real, code, module=module)
 
-        return _pass_module(op, serve)[0]
+        served, follow_served = _pass_module(op, serve, is_served=True)
+        return served
     libraries: dict[int, dict[str, Any]] = {}
     # One read must cost little more than the clock itself, so the bookkeeping of ``layer.ask``
     # is unrolled here; tests/laws hold the two against each other.
@@ -143,7 +146,7 @@ def governed_read(
 
 
 def _pass_module(
-    op: ops.Op, read: Callable[[dict[str, Any]], object]
+    op: ops.Op, read: Callable[[dict[str, Any]], object], *, is_served: bool = False
 ) -> tuple[Callable[[], Any], Callable[[object], object]]:
     """Build a function without arguments that passes on the globals of the module that called it.
 
@@ -151,7 +154,9 @@ def _pass_module(
     costs more than the clock. ``globals``, called by an iterator made in C, has no frame of its own
     and so gives the caller's, and raises none.
     """
-    compiled = compile_read(op.number, REAL[op], read, like=_BUILTIN[op], holder=_time.__name__)
+    compiled = compile_read(
+        op.number, REAL[op], read, like=_BUILTIN[op], holder=_time.__name__, is_served=is_served
+    )
     return compiled or (map(read, starmap(globals, repeat(()))).__next__, follow_none)
 
 

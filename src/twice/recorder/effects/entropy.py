@@ -29,14 +29,8 @@ from typing import Any
 
 from twice.errors import UsageError
 from twice.recorder.effects import ops
-from twice.recorder.effects.actors import (
-    Actor,
-    asker_of,
-    compile_read,
-    current,
-    files_of,
-    follow_none,
-)
+from twice.recorder.effects.actors import Actor, asker_of, current, files_of
+from twice.recorder.effects.compiled_reads import compile_read, follow_none
 from twice.recorder.effects.events import RUN_READS_MAX
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.patches import Patch
@@ -163,7 +157,9 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
             return value
         own = layer.is_strict_in(module, frame.f_code) and not layer.probing
         last = module if own and layer.live and layer.active else None
-        follow(last)
+        # Entropy that follows from the seed is drawn in a replay as well.
+        is_served = own and layer.active and layer.entropy is None
+        follow(module if is_served else last)
         return ask(size, frame)
 
     def ask(size: int, frame: FrameType) -> bytes:
@@ -179,7 +175,13 @@ def governed_urandom(layer: EffectLayer) -> Callable[[int], bytes]:
         return bytes(pair[1]) if fits else draw(size)
 
     made = compile_read(
-        number, real, urandom, like=_REAL_URANDOM, holder=os.__name__, is_sized=True
+        number,
+        real,
+        urandom,
+        like=_REAL_URANDOM,
+        holder=os.__name__,
+        is_sized=True,
+        is_served=not layer.live,
     )
     governed, follow = made or (urandom, follow_none)
     return governed

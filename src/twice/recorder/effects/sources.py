@@ -100,11 +100,18 @@ class RecordedActor:
     """Serves one actor what it read; another question is a divergence, or where a branch leaves.
 
     Its strict reads are consumed lazily. ``shared`` is the source of the whole record, and for the main program itself.
+
+    Attributes:
+        next_number: the operation of ``next_values``.
+        next_values: what a source knows to be asked for next, last first: the compiled twin takes it from here.
     """
+
+    __slots__ = ("__dict__", "next_number", "next_values")
 
     def __init__(self, actor: str, strict: Iterator[Event], shared: RecordedSource) -> None:
         self._actor, self._strict, self._shared = actor, strict, shared
-        self._position = 0
+        self._position = 0  # with those in ``next_values``
+        self.next_number, self.next_values = 0, list[object]()
         self._left: int | None = None
         self._changed, self._lent = shared.changed, shared.lent.get(actor)
 
@@ -137,7 +144,7 @@ class RecordedActor:
     def _leave(self, event: Event | None, op: Op, arguments: object, live: Live) -> object:
         """Go live, or refuse the question that the record does not answer next."""
         if self._shared.leaves:
-            self._left = self._position
+            self._left = self.position()
             return live()
         texts: list[str] = []
         is_long = arguments is not None and len(repr(arguments)) > _WHOLE_CHARACTERS_MAX
@@ -161,7 +168,7 @@ class RecordedActor:
 
     def position(self) -> int:
         """Return how many strict reads were served."""
-        return self._position
+        return self._position - len(self.next_values)
 
     def went_live(self) -> int | None:
         """Return the position of the first read that left the record, or None."""
@@ -179,11 +186,11 @@ class RecordedActor:
         recorded = recorded or ("nothing more" if event is None else describe(*event))
         asked = asked or (op.name if arguments is None else f"{op.name}{arguments!r}")
         error = EffectMismatch(
-            f"Read {self._position} of the world by {self._actor} is {asked}; the record holds"
+            f"Read {self.position()} of the world by {self._actor} is {asked}; the record holds"
             f" {recorded}.",
             "Expected the same reads in the same order with the same arguments.",
             "The program takes another path than it did: twice diagnose names where.",
-            position=self._position,
+            position=self.position(),
             actor=self._actor,
             recorded=recorded,
             asked=asked,
