@@ -19,9 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from blake3 import blake3
 
 from twice.errors import EncodingCycle, EncodingRefused, EncodingTextRefused
 from twice.foundation.compiled import load_twin
+from twice.foundation.digests import Algorithm, short_digest
 from twice.foundation.encoding import Registry, encode, encode_parts
 from twice.foundation.encoding.encoder import FALLBACK_ERRORS, PythonEncoder, make_compiled_encoder
 from twice.foundation.encoding.reference_walk import walk
@@ -136,6 +138,25 @@ def test_generated_values_have_the_bytes_of_the_reference() -> None:
             parts = encode_parts(value, registry=compiled, threshold=threshold)
             assert b"".join(parts) == expected
             assert all(len(part) for part in parts)
+            hashed = compiled.encoder.digest(value, 4096)
+            is_short = isinstance(hashed, bytes)
+            assert is_short == (len(expected) <= 1024)
+            assert (hashed if is_short else b"".join(hashed)) == (
+                blake3(expected).digest()[:16] if is_short else expected
+            )
+
+
+@needs_twin
+def test_short_data_has_the_digest_of_blake3() -> None:
+    digest, rng = short_digest(Algorithm.BLAKE3), random.Random(4)
+    for size in range(1100):
+        data = rng.randbytes(size)
+        expected = blake3(data).digest()[:16]
+        assert digest(data) == digest(memoryview(bytearray(data))) == expected
+    with pytest.raises(TypeError):
+        digest("text")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        TWIN.digest_short(b"")
 
 
 def make_deep(depth: int, make: Callable[[object], object]) -> object:

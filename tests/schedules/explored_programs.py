@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from twice.foundation.seeds import Seed
@@ -67,7 +67,12 @@ def one_trial(main: Main, strategy: Strategy | None = None) -> Iterator[Schedule
 
 
 def look(
-    main: Main, strategy: str = "random", schedules: int = 500, *, goes_on: bool = False
+    main: Main,
+    strategy: str = "random",
+    schedules: int = 500,
+    *,
+    kinds: Collection[str] = (),
+    goes_on: bool = False,
 ) -> Findings:
     """Search among the orders of a program in this process."""
 
@@ -76,10 +81,11 @@ def look(
 
     with running_trials() as trials:
         return search(
-            lambda each: trials.run(main, lambda: SimulatedLoop(each)),
+            lambda each, faults: trials.run(main, lambda: SimulatedLoop(each, faults)),
             lambda each: trace(trials, each),
             Order(strategy),
             Seed(1),
             schedules,
+            kinds=kinds,
             goes_on=goes_on,
         )

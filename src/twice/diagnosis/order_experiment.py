@@ -11,7 +11,6 @@ Invariant: an order is called the cause if the difference was seen with it and w
 
 from __future__ import annotations
 
-import linecache
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,29 +18,33 @@ from functools import partial
 from typing import Any, Final
 
 from twice.diagnosis.attribution import Observations
-from twice.diagnosis.divergence import Attribution, Confirmation, OperationFound
+from twice.diagnosis.divergence import Confirmation
 from twice.diagnosis.executions import Side
 from twice.diagnosis.log_comparison import LogDivergence, list_unequal_judged
-from twice.diagnosis.schedule_parting import ScheduleParting
+from twice.diagnosis.schedule_parting import CAUSE, ScheduleParting, report_parting
 from twice.errors import Deadlock, TimeLimitReached, TwiceError
 from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass
-from twice.foundation.printable import pluralize
 from twice.recorder.components import SCHEDULE
 from twice.recorder.output import RESULTS
 from twice.recorder.runrecord import RunRecord
 from twice.replayer.outcome import list_ending_parts
 from twice.replayer.record_outcomes import compare_outcomes
-from twice.schedules.shrink import Ordering, locate_orderings, locate_steps, shrink
+from twice.schedules.shrink import (
+    Ordering,
+    locate_fault,
+    locate_orderings,
+    locate_steps,
+    shrink,
+)
 from twice.schedules.tighten import tighten
+from twice.simulation.faults import StruckFault
 from twice.simulation.trace import TracedStep
 from twice.simulation.waits import SourceLine
 from twice.worker.concurrency import run_concurrently
 
 Progress = Callable[[str], None]
-_SURE, _ONE_OF_SEVERAL, _SEEN_ONLY = 0.95, 0.8, 0.5
 _WIDTH: Final = 16
-_CAUSE: Final = "order of steps"
 _DEADLOCK: Final = f"{Deadlock.__module__}.{Deadlock.__qualname__}"
 
 
@@ -60,6 +63,7 @@ class _Followed:
     steps: Sequence[TracedStep]
     outcome: Mapping[str, object]
     unmet: Sequence[str] = ()
+    struck: Sequence[StruckFault] = ()
     is_as_recorded: bool = False
 
     @property
@@ -109,7 +113,12 @@ def explain_schedule(
     if found.obstacle:
         seen.caveats.append(f"no order of steps is named: {found.obstacle}")
         seen.evidence += [*_list_kept_orders(a), *_list_kept_orders(b)]
-    return {"schedule": found, "outcome": outcome, "evidence": seen.evidence, **_report(found)}
+    return {
+        "schedule": found,
+        "outcome": outcome,
+        "evidence": seen.evidence,
+        **report_parting(found),
+    }
 
 
 def _list_kept_orders(side: Side) -> list[str]:
@@ -166,10 +175,12 @@ def _follow(
     after: Mapping[str, str] | None = None,
     *,
     keeps_steps: bool = False,
+    faults: Sequence[str] | None = None,
 ) -> _Followed:
     """Execute a run in its own order, or in that of keys with constraints; a program that cannot go on there is refused."""
     record = side.record
-    order = {"keys": keys, "after": dict(after or {}), "keeps_steps": keeps_steps or keys is None}
+    keeps_steps = keeps_steps or keys is None
+    order = {"keys": keys, "after": dict(after or {}), "keeps_steps": keeps_steps, "faults": faults}
     try:
         message = side.follow(point=place.index, **order)
     except TimeLimitReached:
@@ -187,6 +198,7 @@ def _follow(
         ],
         _read_outcome(message, parts, place),
         message["unmet"],
+        [StruckFault(key, line and SourceLine(*line)) for key, line in message["struck"]],
         (message["chain"], message["last"]) == (last.chain, last.digests)
         and parts == list_ending_parts(record.ending or {}, record.program_folders()),
     )
@@ -225,19 +237,46 @@ def _try_orders(
         return ScheduleParting(obstacle=why)
     pairs = enumerate(zip(one.keys, two.keys, strict=False))
     step = next((number for number, (mine, other) in pairs if mine != other), None)
-    if step is None:
+    own = bad.record.setup.order
+    kept = {each.key for each in one.struck}
+    faults = [each for each in two.struck if each.key not in kept]
+    if step is None and not faults:
         return None  # the same steps, at other times
-    steps = {
-        side.label: locate_steps(made.steps)[made.keys[step]]
-        for side, made in ((good, one), (bad, two))
-    }
-    parting = ScheduleParting(step, [steps["a"], steps["b"]], explained=bad.label)
+    parting = ScheduleParting(explained=bad.label)
+    if step is not None:
+        steps = {
+            side.label: locate_steps(made.steps)[made.keys[step]]
+            for side, made in ((good, one), (bad, two))
+        }
+        parting = replace(parting, step=step, steps=[steps["a"], steps["b"]])
     what = next((name for name in one.outcome if one.outcome[name] != two.outcome[name]), None)
     if what is None:
         return parting
-    progress("trying orders of steps between those of both runs")
     parting = replace(parting, difference=what)
+    if faults and own is not None:
+        progress("executing one run without its faults")
+        others = [each for each in own.faults if each in kept]
+        is_gone = _follow(bad, place, faults=others).outcome.get(what) != two.outcome[what]
+        if is_gone or step is None:
+            return _name_faults(parting, faults, two) if is_gone else None
+    progress("trying orders of steps between those of both runs")
     return _reduce(bad, place, one, two, parting, seen)
+
+
+def _name_faults(
+    parting: ScheduleParting, faults: Sequence[StruckFault], made: _Followed
+) -> ScheduleParting:
+    """Name the faults without which a run does not have its difference."""
+    places = locate_steps(made.steps)
+    located = [locate_fault(each, places) for each in faults]
+    return replace(
+        parting,
+        faults=located,
+        sentences=[f"{each} in run {parting.explained}" for each in located],
+        runs=1,
+        is_minimal=len(located) == 1,
+        is_undone=True,
+    )
 
 
 def _reduce(
@@ -270,7 +309,7 @@ def _reduce(
         )
     if not shrunk.after:
         sentence = f"run {label}, in the order of the other run, still has its {what}"
-        seen.experiments.append(Confirmation(_CAUSE, Channel.CONCURRENCY, "refuted", sentence))
+        seen.experiments.append(Confirmation(CAUSE, Channel.CONCURRENCY, "refuted", sentence))
         seen.caveats.append(
             f"the runs also go on in other orders from step {parting.step} on, so a line that is named may differ "
             "for that alone"
@@ -331,37 +370,3 @@ def _describe(
         return f"{told} in run {label}, and not both of them ran in run {other}"
     is_turned = others.index(first) > others.index(then)
     return f"{told} in run {label}" + (f", after it in run {other}" if is_turned else "")
-
-
-def _report(found: ScheduleParting) -> dict[str, Any]:
-    if not found.orders:
-        told = Attribution(Channel.CONCURRENCY, _SEEN_ONLY, (found.describe(),))
-        return {"result": "unlocalised", "attribution": [told]}
-    with_difference = (
-        f"{found.with_difference} of them gave the {found.difference} of run {found.explained}"
-    )
-    sentence = f"{pluralize(found.runs, 'run')} in orders between those of both: {with_difference}"
-    if found.is_undone:
-        sentence += f", but not run {found.explained} with this alone turned round"
-    is_sure = found.is_undone and found.is_minimal and len(found.orders) == 1
-    operation = _name_operation(found, _SURE if is_sure else _ONE_OF_SEVERAL)
-    return {
-        "result": "unlocalised" if operation is None else "localised",
-        "operation": operation,
-        "attribution": [
-            Attribution(Channel.CONCURRENCY, 0.99, tuple(found.sentences), confirmed=True)
-        ],
-        "experiments": [Confirmation(_CAUSE, Channel.CONCURRENCY, "confirmed", sentence)],
-    }
-
-
-def _name_operation(found: ScheduleParting, confidence: float) -> OperationFound | None:
-    """Return the line of the first step that ran too early; None without one."""
-    order = next((each for each in found.orders if each.first.place is not None), None)
-    if order is None or order.first.place is None:
-        return None
-    file, line, function = order.first.place
-    values = [f"after {order.then}", f"before {order.then}"]
-    a, b = values if found.explained == "b" else values[::-1]
-    code, name = linecache.getline(file, line).strip(), f"{order.first.name}()"
-    return OperationFound(file, line, function, code, name, a, b, confidence)

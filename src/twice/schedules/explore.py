@@ -32,6 +32,7 @@ from twice.recorder.session_job import WORLD, describe_copy, hear
 from twice.recorder.setup import Setup
 from twice.recorder.trust import digest_identity, remember_record
 from twice.schedules.trial import ENDLESS_STEP, UNHEARD
+from twice.simulation.faults import DECLARED, parse_kinds
 from twice.simulation.order import Order
 from twice.worker.process import FreshWorker, refuse_nesting
 
@@ -47,7 +48,8 @@ class FoundFailure:
         record: path of its record; None if it did not fail in one.
         error: type, message, file and line.
         constraints: pairs of steps, each ``first`` and ``then`` with actor, file and line.
-        sentences: the same in words.
+        faults: those that happened, each ``fault`` with actor, file and line.
+        sentences: both in words.
         runs: executions that it took to shrink.
         schedule: its number in the search; 0 is FIFO order.
         is_minimal: whether each constraint was seen to be needed.
@@ -56,6 +58,7 @@ class FoundFailure:
     record: Path | None
     error: Mapping[str, Any]
     constraints: Sequence[Mapping[str, Any]]
+    faults: Sequence[Mapping[str, Any]]
     sentences: Sequence[str]
     runs: int
     schedule: int
@@ -67,6 +70,7 @@ class FoundFailure:
             "record": None if self.record is None else str(self.record),
             "error": dict(self.error),
             "constraints": [dict(each) for each in self.constraints],
+            "faults": [dict(each) for each in self.faults],
             "runs": self.runs,
             "schedule": self.schedule,
             "minimal": self.is_minimal,
@@ -133,7 +137,7 @@ class Exploration:
                 f"found: {_describe_error(each.error)}, in schedule {each.schedule} of {tried}"
             ]
             lines += [f"  {printable(sentence)}" for sentence in each.sentences]
-            if not each.sentences:
+            if not each.constraints:
                 lines.append("  it fails in FIFO order too: no other order is needed")
             needed = ", each of them needed" if each.is_minimal and each.sentences else ""
             lines.append(f"  shrunk in {pluralize(each.runs, 'run')}{needed}")
@@ -180,6 +184,7 @@ def explore(
     force: bool = False,
     config: Mapping[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
+    faults: str = ",".join(DECLARED),
     goes_on: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Exploration:
@@ -194,12 +199,14 @@ def explore(
         force: replace records of failures that are in the folder.
         config: plain values for ``run.config``.
         env: environment variables of the program.
+        faults: kinds that may happen, with commas between them: ``points`` where the program calls ``fault``, ``crash`` of what it
+            starts by ``host``, ``drop``, ``partition``, ``latency``; or ``all``, or ``none``.
         goes_on: whether to go on behind a failure, for others.
         progress: called with executed schedules and their number.
 
     Raises:
-        SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. ScheduleRefused: E-SCHEDULE-004, for a strategy that
-            there is not. UsageError: E-USE-001, for no schedules. OutputExists: E-OUTPUT-001, before the search. OutputUnwritable:
+        SeedMissing: E-SEED-001. ProgramNotFound: E-PROGRAM-001. ScheduleRefused: E-SCHEDULE-004, for a strategy or a
+            fault that there is not. UsageError: E-USE-001, for no schedules. OutputExists: E-OUTPUT-001, before the search. OutputUnwritable:
             E-OUTPUT-002, before the search.
     """
     if schedules < 1:
@@ -211,12 +218,13 @@ def explore(
     folder = Path(out)
     _require_room(folder, force=force)
     refuse_nesting()
-    order = Order.from_json(Order(strategy).to_json())
+    order, kinds = Order.from_json(Order(strategy).to_json()), parse_kinds(faults)
     setup = Setup(to_program(program), choose_master_seed(seed), dict(config or {}), order=order)
     surroundings = for_recording(os.environ, explicit=dict(env or {}))
     job = {
         "setup": setup.to_json(),
         "schedules": schedules,
+        "kinds": kinds,
         "goes_on": goes_on,
         WORLD: describe_copy(setup.program),
     }
@@ -280,6 +288,6 @@ def _record(
             # What runs in a copy is not remembered by itself.
             remember_record(digest_identity(record.identity))
     return FoundFailure(
-        path if is_kept else None, found["error"], found["constraints"], found["sentences"], found["runs"],
+        path if is_kept else None, found["error"], found["constraints"], found["faults"], found["sentences"], found["runs"],
         found["schedule"], found["minimal"],
     )  # fmt: skip

@@ -11,6 +11,7 @@ Invariant: an order that cannot be followed is an outcome as any other; nothing 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from twice.errors import SealBroken
@@ -23,13 +24,15 @@ from twice.recorder.output import RESULTS
 from twice.recorder.session_parts import Sink
 from twice.replayer.rebuild import rebuilt_session
 from twice.replayer.replay_job import open_job_record
+from twice.simulation.faults import follow
 from twice.simulation.strategies import FollowedOrder
 from twice.simulation.trace import Schedule
 from twice.worker.channel import Channel
 
 FOLLOW: Final = "follow"
 """The action of a job with the record's ``keys`` in an order, or None for its own order; constraints ``after``; the
-``point`` whose digests are asked for; and whether the steps are (``keeps_steps``)."""
+``point`` whose digests are asked for; whether the steps are (``keeps_steps``); and keys of the ``faults`` that happen, None for
+its own."""
 
 
 class _PointSink(Sink):
@@ -52,10 +55,17 @@ def follow_here(job: Mapping[str, Any], channel: Channel) -> None:
     with open_job_record(job) as record:
         order, seed, keys = record.setup.order, record.setup.seed, job["keys"]
         assert order is not None, "the parent asks for simulated runs alone"
+        if job["faults"] is not None:
+            order = replace(order, faults=tuple(job["faults"]))
         if keys is None:
             schedule = Schedule.make(order, seed, keeps_steps=job["keeps_steps"])
         else:
-            schedule = Schedule(FollowedOrder(keys), job["after"], keeps_steps=job["keeps_steps"])
+            schedule = Schedule(
+                FollowedOrder(keys),
+                job["after"],
+                keeps_steps=job["keeps_steps"],
+                faults=follow(order.faults),
+            )
         sink = _PointSink(job["point"])
         session = rebuilt_session(
             record,
@@ -74,6 +84,7 @@ def follow_here(job: Mapping[str, Any], channel: Channel) -> None:
                     "ending": shown,
                     "unheard": [*map(describe_unheard, schedule.unheard)],
                     "unmet": schedule.list_unmet(),
+                    "struck": [(key, place and tuple(place)) for key, place in schedule.struck],
                     "digests": sink.digests,
                     "chain": session.points.chain,
                     "last": sink.last,

@@ -9,20 +9,28 @@ Invariant: a failure that is returned was seen twice, the second time under cons
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twice.foundation.seeds import Seed
-from twice.schedules.shrink import Ordering, describe_orderings, locate_orderings, shrink
+from twice.schedules.shrink import (
+    Ordering,
+    describe_orderings,
+    locate_fault,
+    locate_orderings,
+    locate_steps,
+    shrink,
+)
 from twice.schedules.trial import ScheduleTrial, TrialFailure
+from twice.simulation.faults import FaultChoice, RandomFaults, StruckFault, follow
 from twice.simulation.order import Order
 from twice.simulation.strategies import DelayBounded, Fifo, Strategy, make_strategy
-from twice.simulation.trace import Schedule
+from twice.simulation.trace import Schedule, find_constraints
 
 DELAYS = 2
 """How many ready steps a delay-bounded schedule passes over at most."""
-Run = Callable[[Strategy], ScheduleTrial]
-"""Executes the program once under a strategy, from its beginning."""
+Run = Callable[[Strategy, FaultChoice | None], ScheduleTrial]
+"""Executes the program once under a strategy and with faults, from its beginning."""
 Trace = Callable[[Schedule], ScheduleTrial]
 """Executes the program once under a schedule, which keeps its steps."""
 
@@ -34,8 +42,9 @@ class FailingSchedule:
     Attributes:
         failure: why it fails.
         number: of the schedule in the search; 0 is FIFO order.
-        order: the constraints, as a record keeps them.
-        orderings: the same by lines of the source.
+        order: constraints and faults, as a record keeps them.
+        orderings: the constraints by lines of the source.
+        faults: those that happen, in their order.
         runs: executions that it took to shrink.
         is_minimal: whether each constraint is needed.
     """
@@ -44,6 +53,7 @@ class FailingSchedule:
     number: int
     order: Order
     orderings: Sequence[Ordering]
+    faults: Sequence[StruckFault]
     runs: int
     is_minimal: bool
 
@@ -55,7 +65,8 @@ class FailingSchedule:
             "schedule": self.number,
             "order": self.order.to_json(),
             "constraints": [each.to_json() for each in self.orderings],
-            "sentences": describe_orderings(self.orderings),
+            "faults": [each.to_json() for each in self.faults],
+            "sentences": [*map(str, self.faults), *describe_orderings(self.orderings)],
             "runs": self.runs,
             "minimal": self.is_minimal,
         }
@@ -113,10 +124,13 @@ def search(
     seed: Seed,
     schedules: int,
     *,
+    kinds: Collection[str] = (),
     goes_on: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Findings:
     """Execute a program under schedules of a strategy, until one fails or the number is reached.
+
+    The first schedule, and every one of a search that can be exhausted, is without faults.
 
     Args:
         run: executes it fast.
@@ -124,6 +138,7 @@ def search(
         order: the strategy; its other fields do not matter.
         seed: of the schedules.
         schedules: at most so many, at least 1.
+        kinds: of faults that may happen.
         goes_on: whether the search goes on behind a failure, for others.
         progress: called with the number of executed schedules.
     """
@@ -138,45 +153,64 @@ def search(
                 return Fifo()
             return make_strategy(order.strategy, seed, number, steps)
 
+        def choose_faults(number: int = number, steps: int = steps) -> FaultChoice | None:
+            is_free = kinds and number > 0 and not is_bounded
+            return RandomFaults(seed, number, steps, kinds) if is_free else None
+
         if number > 0 and (order.strategy == "fifo" or (is_bounded and not bounded.go_on())):
             findings.is_exhausted = True
             break
-        trial = run(bounded if is_bounded else make())
+        trial = run(bounded if is_bounded else make(), choose_faults())
         steps = steps or trial.steps
         findings.count(trial)
         progress(findings.schedules)
         if trial.failure is not None and not findings.knows(trial.failure):
-            _examine(findings, trace, make(), number, trial.failure)
+            traced = Schedule(make(), keeps_steps=True, faults=choose_faults())
+            _examine(findings, trace, traced, number, trial.failure)
             if findings.found and not goes_on:
                 break
     return findings
 
 
 def _examine(
-    findings: Findings, trace: Trace, strategy: Strategy, number: int, failure: TrialFailure
+    findings: Findings, trace: Trace, traced: Schedule, number: int, failure: TrialFailure
 ) -> None:
-    """Trace a failing schedule and shrink it."""
+    """Trace a failing schedule and shrink it: first its faults, then its order, then faults that only the order needed."""
 
-    def fails(after: Mapping[str, str]) -> bool:
-        return failure.is_like(trace(Schedule(after=after)).failure)
+    def fails(after: Mapping[str, str], faults: Collection[str]) -> bool:
+        return failure.is_like(trace(Schedule(after=after, faults=follow(faults))).failure)
 
-    traced = Schedule(strategy, keeps_steps=True)
+    def drop_faults(after: Mapping[str, str], faults: list[str]) -> list[str]:
+        for key in list(faults):
+            others = [each for each in faults if each != key]
+            if fails(after, others):
+                faults = others
+        return faults
+
     shrunk = None
+    faults: list[str] = []
     if failure.is_like(trace(traced).failure):
-        shrunk = shrink(traced.steps, fails)
-    final = Schedule(after=shrunk.after if shrunk else {}, keeps_steps=True)
+        struck = [each.key for each in traced.struck]
+        faults = drop_faults(find_constraints(traced.steps), struck)
+        shrunk = shrink(traced.steps, lambda after: fails(after, faults))
+        if shrunk is not None:
+            faults = drop_faults(shrunk.after, faults)
+    final = Schedule(after=shrunk.after if shrunk else {}, keeps_steps=True, faults=follow(faults))
     again = None if shrunk is None else trace(final).failure
     if shrunk is None or again is None or not failure.is_like(again):
         findings.unshrunk.append(failure)
         return
-    names = {step.key: step.place_key for step in final.steps}
+    places, names = locate_steps(final.steps), {step.key: step.place_key for step in final.steps}
     after = {names.get(key, key): names.get(each, each) for key, each in shrunk.after.items()}
     findings.found.append(
         FailingSchedule(
             again,  # a traced one knows who holds which lock
             number,
-            Order("fifo", after=after if fails(after) else shrunk.after),
+            Order(
+                "fifo", after=after if fails(after, faults) else shrunk.after, faults=tuple(faults)
+            ),
             locate_orderings(shrunk.after, final.steps),
+            [locate_fault(each, places) for each in final.struck],
             shrunk.runs + 3,
             shrunk.is_minimal,
         )

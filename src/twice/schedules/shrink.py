@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from twice.simulation.faults import StruckFault
 from twice.simulation.trace import TracedStep, find_constraints
 from twice.simulation.waits import SourceLine
 
@@ -217,6 +218,12 @@ def locate_steps(steps: Sequence[TracedStep]) -> dict[str, StepPlace]:
         last[actor] = step.place or last.get(actor)
         places[step.key] = _locate(step.key, last[actor])
     return places
+
+
+def locate_fault(fault: StruckFault, places: Mapping[str, StepPlace]) -> StruckFault:
+    """Place a fault that followed a step without a line at the last line of its task."""
+    step = places.get(fault.key.rpartition("@")[2])
+    return fault if fault.place or step is None else fault._replace(place=step.place)
 
 
 def _find_actor(key: str) -> str:

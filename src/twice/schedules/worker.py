@@ -33,6 +33,7 @@ from twice.schedules.trial import (
     limiting_steps,
     running_trials,
 )
+from twice.simulation.faults import StruckFault
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.strategies import Fifo
 from twice.simulation.trace import Schedule, TracedStep, TracingLoop
@@ -59,7 +60,7 @@ def explore_here(job: Mapping[str, Any], channel: Channel) -> None:
         assert setup.order is not None, "the parent gives the strategy"
         return search(
             run, trace, setup.order, setup.seed, job["schedules"],
-            goes_on=job["goes_on"], progress=report,
+            kinds=job["kinds"], goes_on=job["goes_on"], progress=report,
         )  # fmt: skip
 
     def load_main() -> Main | None:
@@ -126,7 +127,9 @@ def _search_loaded(setup: Setup, look: Look, load_main: Callable[[], Main | None
                 return is_one and first.digest() == second.digest()
 
             if call_in_fork(is_alike):
-                return look(lambda strategy: run(lambda: SimulatedLoop(strategy)), trace).to_json()
+                return look(
+                    lambda strategy, faults: run(lambda: SimulatedLoop(strategy, faults)), trace
+                ).to_json()
             return _search_in_forks(trace, look)
 
 
@@ -146,7 +149,7 @@ def _search_in_forks(execute: Trace, look: Look) -> object:
     def trace(schedule: Schedule) -> ScheduleTrial:
         return _run_fork(execute, schedule)
 
-    return look(lambda strategy: trace(Schedule(strategy)), trace).to_json()
+    return look(lambda strategy, faults: trace(Schedule(strategy, faults=faults)), trace).to_json()
 
 
 def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
@@ -156,6 +159,7 @@ def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
         with limiting_steps():  # a fork inherits no timer
             trial = execute(schedule)
         steps = [(*step[:-1], step.place and tuple(step.place)) for step in schedule.steps]
+        struck = [(key, place and tuple(place)) for key, place in schedule.struck]
         failure = trial.failure
         told = failure and (
             failure.type,
@@ -164,13 +168,14 @@ def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
             failure.waits,
             failure.ends,
         )
-        return told, trial.outcome, trial.steps, dict(trial.reached), steps
+        return told, trial.outcome, trial.steps, dict(trial.reached), steps, struck
 
     answer: Any = call_in_fork(tell, _FORK_LIMIT_S)
     if answer is None:
         error = f"the execution did not end within {_FORK_LIMIT_S} s, or its process died"
         return ScheduleTrial(TrialFailure("died", error, None), "died", 0, {})
-    told, outcome, count, reached, steps = answer
+    told, outcome, count, reached, steps, struck = answer
+    schedule.struck = [StruckFault(key, place and SourceLine(*place)) for key, place in struck]
     schedule.steps = [
         TracedStep(key, place_key, at, ns, place and SourceLine(*place))
         for key, place_key, at, ns, place in steps

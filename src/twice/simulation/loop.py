@@ -23,6 +23,8 @@ from typing import Any, Protocol
 
 from twice.errors import Livelock, SimulationRefused
 from twice.simulation import boundary
+from twice.simulation.faults import FaultChoice, make_event_happen
+from twice.simulation.hosts import HostLife, find_life, is_gone
 from twice.simulation.identity import (
     OrderedWeakSet,
     SimulatedFuture,
@@ -56,6 +58,7 @@ class SimulatedLoop(NetworkLoop):
 
     Args:
         strategy: picks the next of several ready steps; in their order (FIFO) if None.
+        faults: says which faults happen; none do if None.
 
     Raises:
         Deadlock: E-SCHEDULE-002, when nothing is ready, no timer is set and the program waits.
@@ -63,9 +66,12 @@ class SimulatedLoop(NetworkLoop):
         SimulationRefused: E-SCHEDULE-001, when the program calls what cannot be simulated.
     """
 
-    def __init__(self, strategy: Strategy | None = None) -> None:
+    def __init__(self, strategy: Strategy | None = None, faults: FaultChoice | None = None) -> None:
         super().__init__()
         self.strategy = Fifo() if strategy is None else strategy
+        self.faults = faults
+        self.hosts: dict[str, HostLife] = {}
+        self.has_crashed = False
         self.steps = 0
         self.now_ns = 0
         self.network = Network(self)
@@ -207,15 +213,22 @@ class SimulatedLoop(NetworkLoop):
                 self._advance()
             count = len(ready)
             handle = ready.pop(self.strategy.pick(ready) if count > 1 else 0)
-            if not handle._cancelled:
+            if not (handle._cancelled or (self.has_crashed and is_gone(handle))):
                 self.steps += 1
                 handle._run()
+                if self.faults is not None:
+                    for event in self.faults.list_events(self, ""):
+                        make_event_happen(self, event)
                 if self.checks:
                     self.check()
                 if self.steps - self._instant_began > self.steps_at_one_time_max:
                     self._refuse_livelock(handle)
             if self._stopping:
                 return
+
+    def strike(self, name: str) -> bool:
+        """Return whether a point of the program at which something may fail strikes now."""
+        return self.faults is not None and self.faults.strikes(name, "")
 
     def _advance(self) -> None:
         """Move time to the next timer, and make every step ready that is due then."""
@@ -286,6 +299,8 @@ class SimulatedLoop(NetworkLoop):
             context=context,
             **options,
         )
+        if self.hosts and (life := find_life(context)) is not None:
+            life.tasks.append(task)
         return task
 
     def _begin_task(self, task: SimulatedTask, coro: object) -> None:

@@ -12,24 +12,23 @@ Invariant: nothing here touches a socket, and the moment of each arrival follows
 from __future__ import annotations
 
 import asyncio
-import errno
 import random
-import socket
 from asyncio import transports
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any
+
+from twice.simulation.addresses import Address, SocketInMemory, name_address, normalize
+from twice.simulation.hosts import HostLife, find_life
 
 if TYPE_CHECKING:
     from twice.simulation.loop import SimulatedLoop
     from twice.simulation.network_loop import SimulatedServer
 
-Address = tuple[str, int] | str
 _EPHEMERAL_PORT = 49152
 _CLIENT_HOST = "127.0.0.1"
-_EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  (names that a program gives; nothing is bound)
-LOCAL_NAMES = ("localhost", "::1", "127.0.0.1")
 _DEFAULT_SEED = 0
 
 
@@ -57,7 +56,10 @@ class Network:
 
     def heal(self, host: str, port: int) -> None:
         """Connect an address again, and deliver what was held back."""
-        healed = self._cut.pop(normalize(host, port), None)
+        self._heal(normalize(host, port))
+
+    def _heal(self, address: Address) -> None:
+        healed = self._cut.pop(address, None)
         if healed is not None:
             healed.set()
             for each in self._connections:
@@ -65,10 +67,33 @@ class Network:
 
     def drop(self, host: str, port: int) -> None:
         """Break all connections of an address: both sides get ``ConnectionResetError``."""
-        address = normalize(host, port)
+        self.drop_address(name_address(normalize(host, port)))
+
+    def list_addresses(self) -> list[str]:
+        """Name the addresses at which servers listen, in the order in which they began to."""
+        return list(map(name_address, self._listening))
+
+    def drop_address(self, name: str) -> None:
+        """Break all connections of an address, by its name."""
         for each in list(self._connections):
-            if each.address == address:
+            if name_address(each.address) == name:
                 each.lose(ConnectionResetError("the simulated network dropped the connection"))
+
+    def cut_for(self, name: str, seconds: float) -> None:
+        """Cut an address off, by its name, and heal it after a virtual time."""
+        for address in self._listening:
+            if name_address(address) == name and address not in self._cut:
+                self._cut[address] = asyncio.Event()
+                self._loop.call_later(seconds, self._heal, address, context=Context())
+
+    def end_life(self, life: HostLife) -> None:
+        """Break the connections of a host that has crashed, and take its servers away; it is told of nothing."""
+        for each in list(self._connections):
+            if each.life is life:
+                each.vanish()
+        for address, server in list(self._listening.items()):
+            if find_life(server.context) is life:
+                del self._listening[address]
 
     def is_cut(self, address: Address) -> bool:
         """Return whether an address is cut off."""
@@ -111,14 +136,22 @@ class Network:
             raise ConnectionRefusedError(111, f"nothing listens at the simulated address {address}")
         peer: Address = "" if isinstance(address, str) else (_CLIENT_HOST, self.next_port())
         protocol = factory()
-        client = SimulatedTransport(self._loop, address, protocol, sockname=peer, peername=address)
-        handler = server.factory()
+        client = SimulatedTransport(
+            self._loop, address, protocol, copy_context(), sockname=peer, peername=address
+        )
+        handler = server.context.copy().run(server.factory)
         accepted = SimulatedTransport(
-            self._loop, address, handler, sockname=address, peername=peer, server=server
+            self._loop,
+            address,
+            handler,
+            server.context,
+            sockname=address,
+            peername=peer,
+            server=server,
         )
         client.peer, accepted.peer = accepted, client
         self._connections += [client, accepted]
-        self._loop.call_soon(accepted.begin)
+        self._loop.call_soon(accepted.begin, context=accepted.context)
         client.begin()
         return client, protocol
 
@@ -126,13 +159,6 @@ class Network:
         """Forget a connection that has ended."""
         with suppress(ValueError):
             self._connections.remove(transport)
-
-
-def normalize(host: str | None, port: int) -> Address:
-    """Return an address by one name: loopback is 127.0.0.1, and no host is all of them."""
-    if host is None or host in _EVERYWHERE:
-        return ("", port)
-    return ("127.0.0.1" if host in LOCAL_NAMES else host, port)
 
 
 class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
@@ -143,6 +169,7 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
         loop: SimulatedLoop,
         address: Address,
         protocol: Any,
+        context: Context,
         *,
         sockname: Address,
         peername: Address,
@@ -152,6 +179,8 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
         super().__init__({**names, "socket": SocketInMemory(sockname, peername)}, loop)
         self.address = address
         self.peer: SimulatedTransport | None = None
+        # What happens to a connection happens in the context of who has it, as on a real loop.
+        self.context, self.life = context, find_life(context)
         self._loop: SimulatedLoop = loop
         self._protocol = protocol
         self._server = server
@@ -254,11 +283,18 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
         self._loop.network.forget(self)
         self._end(error)
 
+    def vanish(self) -> None:
+        """End this side without a word to its protocol; the other side gets ``ConnectionResetError``."""
+        self._is_closing = self._is_lost = True
+        self.lose(None)
+        if self.peer is not None:
+            self.peer.lose(ConnectionResetError("the other side's simulated host crashed"))
+
     def _end(self, error: Exception | None) -> None:
         self._is_closing = True
         if not self._is_lost:
             self._is_lost = True
-            self._loop.call_soon(self._tell_lost, error)
+            self._loop.call_soon(self._tell_lost, error, context=self.context)
 
     def _tell_lost(self, error: Exception | None) -> None:
         self.begin()
@@ -272,10 +308,11 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
             return
         self._is_due = True
         latency_s = self._loop.network.draw_latency_s()
+        context = self.context if self.peer is None else self.peer.context
         if latency_s:
-            self._loop.call_later(latency_s, self._deliver)
+            self._loop.call_later(latency_s, self._deliver, context=context)
         else:
-            self._loop.call_soon(self._deliver)
+            self._loop.call_soon(self._deliver, context=context)
 
     def _deliver(self) -> None:
         self._is_due = False
@@ -319,36 +356,3 @@ class SimulatedTransport(transports._FlowControlMixin, transports.Transport):
     def _receive_end(self) -> None:
         if not self._protocol.eof_received():
             self.close()
-
-
-class SocketInMemory:
-    """Stands for the socket of a server or of a connection, for programs that ask for addresses and set options."""
-
-    def __init__(self, address: Address, peer: Address | None = None) -> None:
-        self._address, self._peer = address, peer
-        self.family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
-        self.type, self.proto = socket.SOCK_STREAM, 0
-
-    def getsockname(self) -> Address:
-        """Return its address; a server at all addresses has 0.0.0.0."""
-        if isinstance(self._address, str) or self._address[0]:
-            return self._address
-        return ("0.0.0.0", self._address[1])  # noqa: S104
-
-    def getpeername(self) -> Address:
-        """Return the address of the other side."""
-        if self._peer is None:
-            raise OSError(errno.ENOTCONN, "a server has no other side")
-        return self._peer
-
-    def setsockopt(self, *option: object) -> None:
-        """Do nothing: no option has a meaning in memory."""
-
-    def getsockopt(self, *option: object) -> int:
-        """Return 0."""
-        del option
-        return 0
-
-    def fileno(self) -> int:
-        """Return -1: there is no descriptor."""
-        return -1

@@ -9,10 +9,12 @@ import asyncio
 import socket
 from asyncio import events
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from twice.simulation import boundary
-from twice.simulation.network import LOCAL_NAMES, Address, Network, SocketInMemory, normalize
+from twice.simulation.addresses import LOCAL_NAMES, Address, SocketInMemory, normalize
+from twice.simulation.network import Network
 
 if TYPE_CHECKING:
     from twice.simulation.loop import SimulatedLoop
@@ -143,6 +145,7 @@ class SimulatedServer(events.AbstractServer):
 
     def __init__(self, loop: SimulatedLoop, factory: Callable[[], Any], address: Address) -> None:
         self._loop, self.factory, self._address = loop, factory, address
+        self.context = copy_context()  # of its connections, as on a real loop
         self._open: list[SimulatedTransport] = []
         self._is_serving = self._is_closed = False
         self._forever: asyncio.Future[None] | None = None

@@ -24,12 +24,14 @@ class Order:
         number: which schedule of the strategy, from 0.
         steps: how many steps the program has, about; ``pct`` asks.
         after: of a step's key, the key of the step that must run before.
+        faults: keys of those that happen, as ``faults`` writes them.
     """
 
     strategy: str = "random"
     number: int = 0
     steps: int = 1000
     after: Mapping[str, str] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """Return plain values, as in a record's policies."""
@@ -38,6 +40,7 @@ class Order:
             "number": self.number,
             "steps": self.steps,
             "after": dict(self.after),
+            **({"faults": list(self.faults)} if self.faults else {}),
         }
 
     @classmethod
@@ -45,16 +48,17 @@ class Order:
         """Build it from the JSON of ``to_json``; E-SCHEDULE-004 for anything else."""
         try:
             order = cls(
-                str(data["strategy"]), int(data["number"]), int(data["steps"]), dict(data["after"])
-            )
-            names = [*order.after, *order.after.values()]
+                str(data["strategy"]), int(data["number"]), int(data["steps"]), dict(data["after"]),
+                tuple(data.get("faults", ())),
+            )  # fmt: skip
+            names = [*order.after, *order.after.values(), *order.faults]
             fits = order.strategy in STRATEGIES and all(isinstance(each, str) for each in names)
         except (KeyError, TypeError, ValueError):
             fits = False
         if not fits:
             raise ScheduleRefused(
                 f"{data!r} is not the order of a simulated loop.",
-                f"Expected a strategy ({', '.join(STRATEGIES)}), two numbers, and pairs of steps.",
+                f"Expected a strategy ({', '.join(STRATEGIES)}), two numbers, pairs of steps, and names of faults.",
                 "Record the program again.",
             )
         return order

@@ -2,7 +2,8 @@
 
 ``always`` must hold now, or after each following step. ``eventually`` must hold at some later step. ``sometimes`` names
 something that some order must reach, so that a search which never gets there says so. The words are those of
-Antithesis' SDKs. Outside of a simulated loop, ``always`` holds now, and the others do nothing.
+Antithesis' SDKs. ``fault`` asks whether something fails here, which a search decides. Outside of a simulated loop,
+``always`` holds now, nothing fails, and the others do nothing.
 
 Invariant: a property runs no code of the program but the condition that it was given.
 """
@@ -60,6 +61,19 @@ def sometimes(condition: object, name: str) -> None:
     loop = events._get_running_loop()
     if isinstance(loop, SimulatedLoop):
         loop.reached[name] = loop.reached.get(name, False) or bool(condition)
+
+
+def fault(name: str) -> bool:
+    """Return whether a fault is to happen here; the program makes it happen, for example by raising ``OSError``.
+
+    In a search each name is in force in half of the schedules, and strikes there each fourth time. In a recorded order it
+    strikes where it struck. Elsewhere it never does.
+
+    Args:
+        name: of the fault, as reports show it: ``disk-full``.
+    """
+    loop = events._get_running_loop()
+    return isinstance(loop, SimulatedLoop) and loop.strike(name)
 
 
 class _Always:

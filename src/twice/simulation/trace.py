@@ -25,11 +25,19 @@ from zlib import crc32
 
 from twice.foundation.digests import Algorithm, new_hasher
 from twice.foundation.seeds import Seed
+from twice.simulation.faults import (
+    FaultChoice,
+    FollowedFaults,
+    StruckFault,
+    follow,
+    make_event_happen,
+)
+from twice.simulation.hosts import is_gone
 from twice.simulation.identity import SimulatedTask
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy, make_strategy
-from twice.simulation.waits import SourceLine, find_place, name_wait, noting_deeds
+from twice.simulation.waits import SourceLine, find_asking_line, find_place, name_wait, noting_deeds
 
 _DIGEST_BYTES = 16
 _HELD_STEPS_MAX = 100_000
@@ -103,6 +111,7 @@ class Schedule:
         strategy: picks among the ready steps that no constraint holds back.
         after: of each step's key, the key of the step that must have run before.
         keeps_steps: whether each step is kept, with its place in the source.
+        faults: says which faults happen; None for none.
     """
 
     def __init__(
@@ -111,8 +120,11 @@ class Schedule:
         after: Mapping[str, str] | None = None,
         *,
         keeps_steps: bool = False,
+        faults: FaultChoice | None = None,
     ) -> None:
         self.strategy = Fifo() if strategy is None else strategy
+        self.faults = faults
+        self.struck: list[StruckFault] = []
         self.after = dict(after or {})
         self.keeps_steps = keeps_steps
         self.steps: list[TracedStep] = []
@@ -136,6 +148,7 @@ class Schedule:
             make_strategy(order.strategy, seed, order.number, order.steps),
             order.after,
             keeps_steps=keeps_steps,
+            faults=follow(order.faults),
         )
 
     def digest(self) -> bytes:
@@ -154,12 +167,22 @@ class Schedule:
                 TracedStep(handle.key, handle.place_key, handle.arrival, time_ns, place)
             )
 
+    def note_fault(self, key: str, place: SourceLine | None) -> None:
+        """Note a fault that happens now."""
+        self._hasher.update(f"{key}!;".encode())
+        self.struck.append(StruckFault(key, place))
+
     def list_unmet(self) -> list[str]:
-        """Return the constraints whose steps were not both made, one before the other, as ``a before b``."""
+        """Return the constraints whose steps were not both made, one before the other, as ``a before b``, and faults without a place."""
+        struck = {each.key for each in self.struck}
         return [
             f"{earlier} before {later}"
             for later, earlier in self.after.items()
             if later in self.unmet or earlier not in self.made or later not in self.made
+        ] + [
+            f"the fault {key}"
+            for key in (self.faults.keys if isinstance(self.faults, FollowedFaults) else ())
+            if key not in struck
         ]
 
     def is_held_back(self, key: str) -> bool:
@@ -173,7 +196,7 @@ class TracingLoop(SimulatedLoop):
 
     def __init__(self, schedule: Schedule) -> None:
         self._actor = schedule.root
-        super().__init__(schedule.strategy)
+        super().__init__(schedule.strategy, schedule.faults)
         self.schedule = schedule
         self.now_ns, self.reached = schedule.now_ns, schedule.reached
         self._arrivals = self._ready_sum = 0
@@ -262,7 +285,7 @@ class TracingLoop(SimulatedLoop):
         while True:
             handle: Any = self._take(schedule, ready)
             self._ready_sum -= crc32(handle.key.encode())
-            if not handle._cancelled:
+            if not (handle._cancelled or (self.has_crashed and is_gone(handle))):
                 self.steps += 1
                 schedule.note(handle, self.now_ns, self._ready_sum)
                 if handle.name in self._held:
@@ -272,12 +295,31 @@ class TracingLoop(SimulatedLoop):
                     handle._run()
                 finally:
                     self._actor = schedule.root
+                if self.faults is not None:
+                    self._let_faults_happen(handle.key)
                 if self.checks:
                     self.check()
                 if self.steps - self._instant_began > self.steps_at_one_time_max:
                     self._refuse_livelock(handle)
             if self._stopping:
                 return
+
+    def strike(self, name: str) -> bool:
+        """Return whether a point of the program strikes now, and note it."""
+        if self.faults is None:
+            return False
+        key = f"{name}@{self._actor.key}?{self._actor.count('?' + name)}"
+        found = self.faults.strikes(name, key)
+        if found:
+            self.schedule.note_fault(key, find_asking_line())
+        return found
+
+    def _let_faults_happen(self, step: str) -> None:
+        assert self.faults is not None, "asked only where faults may happen"
+        for event in self.faults.list_events(self, step):
+            place = self.schedule.steps[-1].place if self.schedule.steps else None
+            self.schedule.note_fault(f"{event}@{step}", place)
+            make_event_happen(self, event)
 
     def _take(self, schedule: Schedule, ready: list[Any]) -> Any:
         while not ready or (self._held and self.steps - self._held_since > _HELD_STEPS_MAX):

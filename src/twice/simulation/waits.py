@@ -55,6 +55,16 @@ def find_place(handle: Any) -> SourceLine | None:
     return SourceLine(code.co_filename, code.co_firstlineno, code.co_qualname)
 
 
+def find_asking_line() -> SourceLine | None:
+    """Return the program's line that is being executed; None for no user's code."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    return SourceLine(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
+
+
 def name_wait(task: tasks.Task[Any]) -> str | None:
     """Name the place at which a task waits so that lines may shift; None for a task that has not begun, and for no user's code.
 

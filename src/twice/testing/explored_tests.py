@@ -16,7 +16,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -36,12 +36,14 @@ from twice.schedules.search import Findings, Run, Trace, search
 from twice.schedules.simulate import make_session
 from twice.schedules.trial import Main
 from twice.schedules.worker import search_program
+from twice.simulation.faults import DECLARED, parse_kinds
 from twice.simulation.order import Order
 from twice.simulation.trace import Schedule
 
 OPTION: Final = "--twice-order"
 _FIFO: Final = "fifo"
 _BEFORE: Final = " before "
+_FAULT: Final = "fault "
 
 
 class LeftByPytest(Exception):
@@ -62,7 +64,7 @@ def run_in_orders(item: pytest.Function, given: Mapping[str, Any], order: str | 
     """
     __tracebackhide__ = True
     test, arguments = item.obj, {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
-    schedules, strategy, seed = _read_marker(**given)
+    schedules, strategy, seed, kinds = _read_marker(**given)
     is_async = iscoroutinefunction(test)
     setup = Setup(
         Program("inline", item.nodeid),
@@ -77,7 +79,7 @@ def run_in_orders(item: pytest.Function, given: Mapping[str, Any], order: str | 
     if order is None:
         # Without fixtures and an instance there is nothing that one order could leave to the next one.
         is_alone = is_async and not item.fixturenames and item.cls is None
-        found = _search(setup, schedules, _catch_outcomes(test) if is_alone else None, run)
+        found = _search(setup, schedules, kinds, _catch_outcomes(test) if is_alone else None, run)
         for name in found["unreached"]:
             tried = pluralize(found["schedules"], "order")
             item.warn(pytest.PytestWarning(f"sometimes {name!r} never held in {tried}"))
@@ -86,14 +88,14 @@ def run_in_orders(item: pytest.Function, given: Mapping[str, Any], order: str | 
                 _fail_unsteady(found["unshrunk"][0])
             return
         failure = found["found"][0]
-        after, sentences = failure["order"]["after"], failure["sentences"]
+        followed = Order.from_json(failure["order"])
     else:
-        failure, after, sentences = None, _parse_order(order), []
+        failure, followed = None, _parse_order(order)
     try:
-        schedule = _run_order(replace(setup, order=Order("fifo", after=after)), run)
+        schedule = _run_order(replace(setup, order=followed), run)
     except BaseException as error:
         if failure is not None:
-            error.add_note(_describe(item, failure, after, sentences))
+            error.add_note(_describe(item, failure, followed))
         raise
     if failure is not None:
         _fail_unsteady(failure["error"])
@@ -133,24 +135,32 @@ def refuse_async_fixtures(item: pytest.Function) -> None:
 
 
 def _read_marker(
-    n: int = 200, strategy: str = "portfolio", seed: int | None = None, **others: object
-) -> tuple[int, str, int | None]:
+    n: int = 200,
+    strategy: str = "portfolio",
+    seed: int | None = None,
+    faults: str = ",".join(DECLARED),
+    **others: object,
+) -> tuple[int, str, int | None, tuple[str, ...]]:
     if others or n < 1:
         wrong = ", ".join(sorted(others)) or f"n={n!r}"
         raise UsageError(
             f"The marker twice_schedules was given {wrong}.",
-            "Expected n (how many orders, from 1), strategy and seed.",
+            "Expected n (how many orders, from 1), strategy, seed and faults.",
             "For example: @pytest.mark.twice_schedules(n=200, seed=1)",
         )
-    return n, strategy, seed
+    return n, strategy, seed, parse_kinds(faults)
 
 
 def _search(
-    setup: Setup, schedules: int, main: Main | None, run: Callable[[], object]
+    setup: Setup,
+    schedules: int,
+    kinds: Collection[str],
+    main: Main | None,
+    run: Callable[[], object],
 ) -> Mapping[str, Any]:
     def look(execute: Run, trace: Trace) -> Findings:
         assert setup.order is not None, "it has the strategy"
-        return search(execute, trace, setup.order, setup.seed, schedules)
+        return search(execute, trace, setup.order, setup.seed, schedules, kinds=kinds)
 
     def load_main() -> Main | None:
         _silence()
@@ -190,28 +200,29 @@ def _outcomes_as_errors() -> Iterator[None]:
         raise LeftByPytest(str(left)).with_traceback(left.__traceback__) from None
 
 
-def _describe(
-    item: pytest.Function,
-    failure: Mapping[str, Any],
-    after: Mapping[str, str],
-    sentences: list[str],
-) -> str:
-    words = ", ".join(f"{earlier}{_BEFORE}{later}" for later, earlier in after.items()) or _FIFO
-    lines = [f"twice: in schedule {failure['schedule']}", *(f"  {each}" for each in sentences)]
-    if not sentences:
+def _describe(item: pytest.Function, failure: Mapping[str, Any], order: Order) -> str:
+    words = [f"{earlier}{_BEFORE}{later}" for later, earlier in order.after.items()]
+    words += [f"{_FAULT}{key}" for key in order.faults]
+    lines = [f"twice: in schedule {failure['schedule']}"]
+    lines += [f"  {each}" for each in failure["sentences"]]
+    if not order.after:
         lines.append("  it fails in FIFO order too: no other order is needed")
-    return "\n".join([*lines, f"replay: {shlex.join(['pytest', item.nodeid, OPTION, words])}"])
+    replay = ["pytest", item.nodeid, OPTION, ", ".join(words) or _FIFO]
+    return "\n".join([*lines, f"replay: {shlex.join(replay)}"])
 
 
-def _parse_order(text: str) -> dict[str, str]:
-    pairs = [] if text == _FIFO else [each.split(_BEFORE) for each in text.split(", ")]
+def _parse_order(text: str) -> Order:
+    words = [] if text == _FIFO else text.split(", ")
+    faults = [each.removeprefix(_FAULT) for each in words if each.startswith(_FAULT)]
+    pairs = [each.split(_BEFORE) for each in words if not each.startswith(_FAULT)]
     if any(len(pair) != 2 for pair in pairs):
         raise UsageError(
             f"{OPTION} {text!r} is no order.",
-            f"Expected {_FIFO}, or pairs of steps: A{_BEFORE}B, C{_BEFORE}D.",
+            f"Expected {_FIFO}, or pairs of steps and faults: A{_BEFORE}B, {_FAULT}C.",
             "Copy it from the report of a test that failed.",
         )
-    return {later: earlier for earlier, later in pairs}
+    after = {later: earlier for earlier, later in pairs}
+    return Order(_FIFO, after=after, faults=tuple(faults))
 
 
 def _fail_unsteady(error: Mapping[str, Any]) -> NoReturn:
