@@ -73,7 +73,7 @@ OWNERS: dict[str, tuple[tuple[str, ...], str]] = {
         (
             "recorder/effects/", "recorder/interception.py", "worker/process.py",
             "worker/channel.py", "recorder/child.py", "recorder/kernel/",
-            "simulation/network.py", "simulation/network_loop.py", "tools/mcp/transports.py",
+            "simulation/addresses.py", "simulation/network_loop.py", "tools/mcp/transports.py",
             "runs/ray_executor.py",
         ),
         "worker.channel for child processes, run.effects.net for programs",

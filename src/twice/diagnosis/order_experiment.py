@@ -21,7 +21,8 @@ from twice.diagnosis.attribution import Observations
 from twice.diagnosis.divergence import Confirmation
 from twice.diagnosis.executions import Side
 from twice.diagnosis.log_comparison import LogDivergence, list_unequal_judged
-from twice.diagnosis.schedule_parting import CAUSE, ScheduleParting, report_parting
+from twice.diagnosis.schedule_parting import ScheduleParting
+from twice.diagnosis.schedule_verdict import CAUSE, report_parting
 from twice.errors import Deadlock, TimeLimitReached, TwiceError
 from twice.foundation.channels import Channel
 from twice.foundation.dataclass import dataclass

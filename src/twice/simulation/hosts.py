@@ -58,9 +58,7 @@ def crash_host(loop: SimulatedLoop, name: str, lasts_s: float) -> None:
         tasks._unregister_task(task)
         task._log_destroy_pending = False  # type: ignore[attr-defined]
     _GONE.extend(life.tasks)
-    for handle in [*loop._ready, *(timer for _, _, timer in loop._scheduled)]:
-        if is_gone(handle):
-            handle.cancel()
+    loop.drop_gone()
     loop.network.end_life(life)
     life.crash.set_result(lasts_s)
 
@@ -96,20 +94,29 @@ def host(name: str, main: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[
     return started
 
 
+def _begin(
+    loop: SimulatedLoop, life: HostLife, main: Callable[[], Coroutine[Any, Any, T]]
+) -> asyncio.Task[T]:
+    context = copy_context()
+    context.run(_LIFE.set, life)
+    task: asyncio.Task[T] = loop.create_task(main(), context=context)
+    return task
+
+
 async def _live(loop: SimulatedLoop, name: str, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
     try:
         while True:
-            life, context = loop.hosts[name], copy_context()
-            context.run(_LIFE.set, life)
-            task: asyncio.Task[T] = loop.create_task(main(), context=context)
-            try:
+            life = loop.hosts[name]
+            if not life.is_over:  # by a crash before its first step
+                task = _begin(loop, life, main)
                 either: set[asyncio.Future[Any]] = {task, life.crash}
-                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            except asyncio.CancelledError:
-                task.cancel()
-                raise
-            if not life.is_over:
-                return await task
+                try:
+                    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                except asyncio.CancelledError:
+                    task.cancel()
+                    raise
+                if not life.is_over:
+                    return await task
             await asyncio.sleep(life.crash.result())
             loop.hosts[name] = HostLife(name, loop.create_future())
     finally:

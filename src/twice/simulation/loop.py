@@ -89,8 +89,6 @@ class SimulatedLoop(NetworkLoop):
         self._job_ns: int | None = None
         self._asyncgens = OrderedWeakSet()
 
-    # -- time and steps -----------------------------------------------------------------------
-
     def time(self) -> float:
         """Return the virtual time in seconds; it begins at 0 and has the resolution of a nanosecond."""
         return self.now_ns / NS
@@ -112,7 +110,7 @@ class SimulatedLoop(NetworkLoop):
         if self._closed:
             self._check_closed()
         handle = events.Handle(callback, args, self, context)
-        self._ready.append(handle)
+        self._arrive(handle)
         return handle
 
     def call_soon_threadsafe(
@@ -176,8 +174,20 @@ class SimulatedLoop(NetworkLoop):
         return events.TimerHandle(when, callback, args, self, context)
 
     def _arrive(self, handle: Any) -> None:
-        """Put a step among the ready."""
-        self._ready.append(handle)
+        """Put a step among the ready, unless it belongs to a host that has crashed."""
+        if self.has_crashed and is_gone(handle):
+            handle.cancel()
+        else:
+            self._ready.append(handle)
+
+    def drop_gone(self) -> list[Any]:
+        """Take the steps of hosts that have crashed out of the loop; return those that were ready."""
+        gone = [handle for handle in self._ready if is_gone(handle)]
+        self._ready[:] = [handle for handle in self._ready if not is_gone(handle)]
+        for _, _, timer in list(self._scheduled):
+            if is_gone(timer):
+                timer.cancel()
+        return gone
 
     def _timer_handle_cancelled(self, handle: events.TimerHandle) -> None:
         del handle
@@ -195,6 +205,9 @@ class SimulatedLoop(NetworkLoop):
 
     def run_until_complete(self, future: Any) -> Any:
         """Run until a future is done; what was to hold by then is checked."""
+        children = getattr(future, "_children", ())  # of a ``gather``
+        if children and all(each.cancelling() for each in children):
+            self.faults = None  # the program is over: a runner ends what is left of it
         value = super().run_until_complete(future)
         checks, self.checks = self.checks, []
         for each in checks:
@@ -213,7 +226,7 @@ class SimulatedLoop(NetworkLoop):
                 self._advance()
             count = len(ready)
             handle = ready.pop(self.strategy.pick(ready) if count > 1 else 0)
-            if not (handle._cancelled or (self.has_crashed and is_gone(handle))):
+            if not handle._cancelled:
                 self.steps += 1
                 handle._run()
                 if self.faults is not None:
@@ -265,8 +278,6 @@ class SimulatedLoop(NetworkLoop):
             self._scheduled.clear()
         super().close()
 
-    # -- identity -----------------------------------------------------------------------------
-
     def create_future(self) -> asyncio.Future[Any]:
         """Make a future whose place in sets follows from its number."""
         future = SimulatedFuture(loop=self)
@@ -305,8 +316,6 @@ class SimulatedLoop(NetworkLoop):
 
     def _begin_task(self, task: SimulatedTask, coro: object) -> None:
         """Note a new task before its first step is made ready."""
-
-    # -- executors, signals -------------------------------------------------------------------
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[..., Any], *args: Any

@@ -138,8 +138,8 @@ class Schedule:
         self.now_ns = 0
         self.count = 0
         self._hasher = new_hasher(Algorithm.BLAKE3)
-        self._named = frozenset([*self.after, *self.after.values()])
-        self.actors_by_place = frozenset(key.partition("@")[0] for key in self._named if "@" in key)
+        self.named = frozenset([*self.after, *self.after.values()])
+        self.actors_by_place = frozenset(key.partition("@")[0] for key in self.named if "@" in key)
 
     @classmethod
     def make(cls, order: Order, seed: Seed, *, keeps_steps: bool = False) -> Schedule:
@@ -159,7 +159,7 @@ class Schedule:
         """Note a step that is about to be made, out of ready ones with a sum of digests."""
         self._hasher.update(f"{handle.key}@{time_ns}|{ready:x};".encode())
         self.count += 1
-        if handle.name in self._named:
+        if handle.name in self.named:
             self.made.add(handle.name)
         if self.keeps_steps:
             place = find_place(handle)
@@ -260,6 +260,9 @@ class TracingLoop(SimulatedLoop):
         handle.actor = actor
 
     def _arrive(self, handle: _TracedHandle | _TracedTimer) -> None:
+        if self.has_crashed and is_gone(handle):
+            handle.cancel()
+            return
         self._arrivals += 1
         handle.arrival = self._arrivals
         self._ready_sum += crc32(handle.key.encode())
@@ -285,7 +288,7 @@ class TracingLoop(SimulatedLoop):
         while True:
             handle: Any = self._take(schedule, ready)
             self._ready_sum -= crc32(handle.key.encode())
-            if not (handle._cancelled or (self.has_crashed and is_gone(handle))):
+            if not handle._cancelled:
                 self.steps += 1
                 schedule.note(handle, self.now_ns, self._ready_sum)
                 if handle.name in self._held:
@@ -304,6 +307,28 @@ class TracingLoop(SimulatedLoop):
             if self._stopping:
                 return
 
+    def drop_gone(self) -> list[Any]:
+        """Take the steps of hosts that have crashed out of the loop; return those that were due."""
+        gone = super().drop_gone()
+        for key, held in list(self._held.items()):
+            gone += filter(is_gone, held)
+            self._held[key] = [handle for handle in held if not is_gone(handle)]
+            if not self._held[key]:
+                del self._held[key]
+        self._ready_sum -= sum(crc32(handle.key.encode()) for handle in gone)
+        for handle in gone:  # who waits for one of them waits no longer
+            if handle.name in self.schedule.named:
+                self.schedule.made.add(handle.name)
+                if handle.name in self._held:
+                    self._let_go(handle.name)
+        if self.schedule.keeps_steps:
+            # They come behind the crash: constraints must not let one run before.
+            self.schedule.steps += [
+                TracedStep(each.key, each.place_key, each.arrival, self.now_ns, None)
+                for each in gone
+            ]
+        return gone
+
     def strike(self, name: str) -> bool:
         """Return whether a point of the program strikes now, and note it."""
         if self.faults is None:
@@ -316,9 +341,10 @@ class TracingLoop(SimulatedLoop):
 
     def _let_faults_happen(self, step: str) -> None:
         assert self.faults is not None, "asked only where faults may happen"
+        schedule = self.schedule
         for event in self.faults.list_events(self, step):
-            place = self.schedule.steps[-1].place if self.schedule.steps else None
-            self.schedule.note_fault(f"{event}@{step}", place)
+            place = schedule.steps[-1].place if schedule.steps else None
+            schedule.note_fault(f"{event}@{step}", place)
             make_event_happen(self, event)
 
     def _take(self, schedule: Schedule, ready: list[Any]) -> Any:
