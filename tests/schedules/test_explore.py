@@ -18,6 +18,7 @@ from twice.errors import (
 )
 from twice.recorder.runrecord import RunRecord
 from twice.schedules.explore import Exploration, FoundFailure, explore, is_endless
+from twice.simulation.order import Order
 
 pytestmark = pytest.mark.integration
 
@@ -100,7 +101,7 @@ def test_a_step_that_never_ends_has_no_record():
         "file": None,
         "line": None,
     }
-    failure = FoundFailure(None, error, [], [], 1, 0, True)
+    failure = FoundFailure(None, error, [], [], [], 1, 0, True)
 
     text = Exploration("fifo", 1, 1, [failure], [], [], False).to_text()
 
@@ -229,3 +230,77 @@ def test_a_record_in_the_folder_is_refused_before_the_search(
     (again,) = explore(program, seed=1, schedules=200, out="x", force=True).failures
     assert failure.record == again.record == Path("x/failure-1.twice")
     assert twice.verify(there).result == "PASS"
+
+
+LOSES_DATA = """
+import asyncio
+from twice.schedules import fault, host
+
+disk, acknowledged = [], []
+
+async def serve():
+    memory = list(disk)
+
+    async def flush():
+        while True:
+            await asyncio.sleep(1)
+            if not fault("disk-full"):
+                disk[:] = memory
+
+    async def handle(reader, writer):
+        while line := await reader.readline():
+            memory.append(line)
+            writer.write(b"stored\\n")
+
+    server = await asyncio.start_server(handle, "db", 5432)
+    await asyncio.gather(flush(), server.serve_forever())
+
+async def main():
+    disk.clear()
+    acknowledged.clear()
+    db = host("db", serve)
+    await asyncio.sleep(0.1)
+    for n in range(3):
+        while not acknowledged[n:]:
+            try:
+                reader, writer = await asyncio.open_connection("db", 5432)
+                writer.write(b"%d\\n" % n)
+                if await reader.readline():
+                    acknowledged.append(b"%d\\n" % n)
+                writer.close()
+            except OSError:
+                await asyncio.sleep(0.5)
+    await asyncio.sleep(100)
+    db.cancel()
+    assert set(acknowledged) <= set(disk)
+"""
+
+
+def test_a_crash_that_loses_data_is_found_recorded_and_diagnosed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, LOSES_DATA)
+    with pytest.raises(ScheduleRefused, match="'weather' is no kind of fault"):
+        explore(program, seed=1, schedules=200, out="found", faults="crash,weather")
+
+    found = explore(program, seed=1, schedules=200, out="found")
+
+    (failure,) = found.failures
+    assert failure.record is not None
+    (fault,) = failure.faults
+    assert str(fault["fault"]).startswith("crash db ")
+    assert fault["file"] == program.partition(":")[0]
+    assert failure.constraints == []
+    assert failure.sentences[0].startswith("the host 'db' crashed after a step of ")
+    assert failure.sentences[0] in found.to_text()
+    assert found.to_json()["failures"][0]["faults"] == [fault]  # type: ignore[index]
+    assert twice.verify(failure.record).result == "PASS"
+
+    twice.record(program, seed=1, out="good.twice", order=Order("fifo")).close()
+    verdict = twice.diagnose("good.twice", failure.record)
+    assert verdict.result == "localised"
+    assert verdict.schedule is not None
+    assert verdict.schedule.sentences == [f"{failure.sentences[0]} in run b"]
+    assert verdict.operation is not None
+    assert verdict.operation.b == fault["fault"]

@@ -232,3 +232,30 @@ def test_an_asynchronous_fixture_is_refused_by_its_name(pytester: pytest.Pyteste
 
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines("*The fixture 'late' of *test_it is asynchronous.")
+
+
+def test_a_fault_is_named_and_replayed_by_its_command(pytester: pytest.Pytester):
+    source = """
+from twice.schedules import fault
+
+@explored
+async def test_disk():
+    for _ in range(4):
+        await asyncio.sleep(1)
+        if fault("disk-full"):
+            raise OSError(28, "No space left on device")
+"""
+    failed = run(pytester, source)
+
+    failed.assert_outcomes(failed=1)
+    failed.stdout.re_match_lines([r"E +the fault 'disk-full' struck in test_disk\(\) .*\.py:\d+"])
+    (line,) = [each for each in failed.outlines if "replay: " in each]
+    words = shlex.split(line.partition("replay: ")[2])
+    assert words[3].startswith("fault disk-full@")
+    run(pytester, source, *words[1:]).assert_outcomes(failed=1)
+    gone = run(pytester, source, words[1], "--twice-order", "fault weather@a?0")
+    gone.assert_outcomes(passed=1, warnings=1)
+    none = source.replace("@explored", '@pytest.mark.twice_schedules(n=30, seed=1, faults="none")')
+    run(pytester, none).assert_outcomes(passed=1)
+    wrong = source.replace("@explored", '@pytest.mark.twice_schedules(seed=1, faults="rain")')
+    run(pytester, wrong).stdout.fnmatch_lines("*'rain' is no kind of fault*")
