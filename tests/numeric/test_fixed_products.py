@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from test_fixed_sums import LOOPS, METHODS, ROUNDING, bits, layouts, normals
 
@@ -26,6 +26,7 @@ def nearest(value: Fraction) -> float:
 
 
 @given(PAIRS)
+@example([(0.0, 1.3393857490036326e300)])
 def test_an_exact_dot_is_the_nearest_number(pairs: list[tuple[float, float]]) -> None:
     a, b = np.array(pairs).reshape(-1, 2).T
 

@@ -13,6 +13,7 @@ import rfc8785
 
 import twice
 from programs import recorded
+from twice.recorder.snapshots import Cursors
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/format/snapshot-envelope.schema.json").read_text())
@@ -77,3 +78,13 @@ def test_an_envelope_has_its_rfc_8785_form_whatever_components_are_called(tmp_pa
 
     assert len(json.loads(form)["subsystems"]) == 8
     assert form == rfc8785.dumps(json.loads(form))
+
+
+@pytest.mark.parametrize("wrong", ["3", 3.5, None, [3]])
+@pytest.mark.parametrize("name", ["inputs", "loop", "loop_first", "point"])
+def test_a_cursor_that_is_no_whole_number_is_refused(name: str, wrong: object) -> None:
+    envelope = json.loads(json.dumps(VECTOR["envelope"]))
+    (envelope if name == "point" else envelope["cursors"])[name] = wrong
+
+    with pytest.raises(TypeError):
+        Cursors.from_json(envelope)

@@ -103,9 +103,10 @@ def _sum_exactly(a: Array, b: Array) -> Array:
     is_finite = np.isfinite(a) & np.isfinite(b)
     is_exact = (size >= _PRODUCT_MIN) & (size <= _PRODUCT_MAX)
     is_exact &= (np.abs(a) <= _FACTOR_MAX) & (np.abs(b) <= _FACTOR_MAX)
-    is_exact |= (a == 0) | (b == 0) | ~is_finite
-    if is_exact.all():
-        errors = np.where(is_finite, _find_errors(a, b, products), 0.0)
+    is_rounded = is_finite & (a != 0) & (b != 0)
+    if (is_exact | ~is_rounded).all():
+        # Of a zero times a factor above the limit as well, whose parts would overflow.
+        errors = np.where(is_rounded, _find_errors(a, b, products), 0.0)
         terms = np.concatenate((products, errors)).reshape(-1)
         return sum_groups(terms, np.concatenate((lane, lane)), lanes, dtype).reshape(shape)
     totals = [

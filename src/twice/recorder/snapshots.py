@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import chain
+from operator import index
 from typing import Any
 
 import rfc8785
@@ -94,11 +95,12 @@ class Cursors:
         printed: Any = stated.get("printed")
         return cls(
             effects=effects,
-            inputs=stated["inputs"],
+            # Whole numbers alone: what a forged one holds would end the run where it is counted on.
+            inputs=index(stated["inputs"]),
             inputs_chain=bytes.fromhex(stated["inputs_chain"]),
-            loop=stated["loop"],
-            loop_first=stated["loop_first"],
-            points=envelope["point"],
+            loop=index(stated["loop"]),
+            loop_first=index(stated["loop_first"]),
+            points=index(envelope["point"]),
             chain=bytes.fromhex(envelope["chain"]),
             printed=None if printed is None else (int(printed[0]), int(printed[1])),
         )
@@ -299,7 +301,7 @@ def load(reader: RecordReader, number: int) -> Captured:
                 remedy,
             )
         return Captured(
-            tick=envelope["tick"],
+            tick=index(envelope["tick"]),
             subsystems=subsystems,
             cursors=Cursors.from_json(envelope),
             identity=dict(envelope["identity"]),
