@@ -293,6 +293,7 @@ def test_a_crash_that_loses_data_is_found_recorded_and_diagnosed(
     assert fault["file"] == program.partition(":")[0]
     assert failure.constraints == []
     assert failure.sentences[0].startswith("the host 'db' crashed after a step of ")
+    assert " s, while " in failure.sentences[0]
     assert failure.sentences[0] in found.to_text()
     assert found.to_json()["failures"][0]["faults"] == [fault]  # type: ignore[index]
     assert twice.verify(failure.record).result == "PASS"
@@ -304,3 +305,30 @@ def test_a_crash_that_loses_data_is_found_recorded_and_diagnosed(
     assert verdict.schedule.sentences == [f"{failure.sentences[0]} in run b"]
     assert verdict.operation is not None
     assert verdict.operation.b == fault["fault"]
+
+
+ASKS_THE_RUN = """
+import asyncio
+
+async def main(run):
+    for tick in run.ticks(3):
+        await asyncio.sleep(1)
+        if run.fault("disk-full"):
+            raise OSError(28, "No space left on device")
+"""
+
+
+def test_a_run_has_points_for_faults_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    program = write(tmp_path, ASKS_THE_RUN)
+
+    (failure,) = explore(program, seed=1, schedules=60, out="found").failures
+
+    assert failure.record is not None
+    assert [each["fault"] for each in failure.faults] == ["disk-full"]
+    (sentence,) = failure.sentences
+    assert sentence.startswith("the fault 'disk-full' struck in main() program.py:")
+    ordinary = twice.record(program, seed=1, out="ordinary.twice", order=Order("random"))
+    assert ordinary.ending is not None
+    assert ordinary.ending["how"] == "completed"
+    ordinary.close()

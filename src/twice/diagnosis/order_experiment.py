@@ -199,7 +199,7 @@ def _follow(
         ],
         _read_outcome(message, parts, place),
         message["unmet"],
-        [StruckFault(key, line and SourceLine(*line)) for key, line in message["struck"]],
+        [*map(StruckFault.unpack, message["struck"])],
         (message["chain"], message["last"]) == (last.chain, last.digests)
         and parts == list_ending_parts(record.ending or {}, record.program_folders()),
     )

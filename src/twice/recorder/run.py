@@ -258,6 +258,14 @@ class Run:
         if session.setup.granularity == "episode":
             session.take(f"episode:{name}")
 
+    def fault(self, name: str) -> bool:
+        """Return whether a fault is to happen here: in a search, as ``twice.schedules.fault``; never in any other run."""
+        if self._session.schedule is None:
+            return False
+        from twice.simulation.properties import fault  # loads asyncio
+
+        return fault(name)
+
     def caveat(self, text: str) -> None:
         """Add a caveat for readers of this run's verdict to the record's ending."""
         if text not in self._session.caveats:

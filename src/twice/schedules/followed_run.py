@@ -84,7 +84,7 @@ def follow_here(job: Mapping[str, Any], channel: Channel) -> None:
                     "ending": shown,
                     "unheard": [*map(describe_unheard, schedule.unheard)],
                     "unmet": schedule.list_unmet(),
-                    "struck": [(key, place and tuple(place)) for key, place in schedule.struck],
+                    "struck": [each.pack() for each in schedule.struck],
                     "digests": sink.digests,
                     "chain": session.points.chain,
                     "last": sink.last,

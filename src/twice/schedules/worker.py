@@ -159,7 +159,7 @@ def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
         with limiting_steps():  # a fork inherits no timer
             trial = execute(schedule)
         steps = [(*step[:-1], step.place and tuple(step.place)) for step in schedule.steps]
-        struck = [(key, place and tuple(place)) for key, place in schedule.struck]
+        struck = [each.pack() for each in schedule.struck]
         failure = trial.failure
         told = failure and (
             failure.type,
@@ -175,7 +175,7 @@ def _run_fork(execute: Trace, schedule: Schedule) -> ScheduleTrial:
         error = f"the execution did not end within {_FORK_LIMIT_S} s, or its process died"
         return ScheduleTrial(TrialFailure("died", error, None), "died", 0, {})
     told, outcome, count, reached, steps, struck = answer
-    schedule.struck = [StruckFault(key, place and SourceLine(*place)) for key, place in struck]
+    schedule.struck = [*map(StruckFault.unpack, struck)]
     schedule.steps = [
         TracedStep(key, place_key, at, ns, place and SourceLine(*place))
         for key, place_key, at, ns, place in steps

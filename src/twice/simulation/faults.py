@@ -15,21 +15,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self
 
 from twice.errors import ScheduleRefused
 from twice.foundation.seeds import Seed, derive
 from twice.simulation.hosts import crash_host
+from twice.simulation.waits import SourceLine
 
 if TYPE_CHECKING:
     from twice.simulation.loop import SimulatedLoop
-    from twice.simulation.waits import SourceLine
 
 POINTS: Final = "points"
 KINDS: Final = (POINTS, "crash", "drop", "partition", "latency")
 DECLARED: Final = (POINTS, "crash")
 """What needs a word of the program: a search lets these happen unless it is told otherwise."""
 _EVENTS_MAX = 3
+_LINES_MAX = 3
 _LASTS_S = (0.1, 1, 10, 60)
 """For how long a host is down, an address cut off, a chunk under way."""
 _IN_FORCE, _STRIKES = 0.5, 0.25
@@ -41,10 +42,12 @@ class StruckFault(NamedTuple):
     Attributes:
         key: what it was and when, as an order keeps it.
         place: the program's line that asked, or at which the step before it began; None for none.
+        under_way: lines at which the tasks of a host that crashed waited.
     """
 
     key: str
     place: SourceLine | None
+    under_way: Sequence[SourceLine] = ()
 
     @property
     def what(self) -> str:
@@ -63,8 +66,12 @@ class StruckFault(NamedTuple):
             return f"the fault {self.what!r} struck in {where}"
         kind, _, rest = self.what.partition(" ")
         target, _, amount = rest.rpartition(" ")
+        lines = list(
+            dict.fromkeys(f"{each.function.rpartition('.')[2]}() {each}" for each in self.under_way)
+        )
+        waiting = f", while {' and '.join(lines[:_LINES_MAX])} waited" if lines else ""
         return {
-            "crash": f"the host {target!r} crashed after a step of {where}, for {amount} s",
+            "crash": f"the host {target!r} crashed after a step of {where}, for {amount} s{waiting}",
             "partition": f"{target} was cut off after a step of {where}, for {amount} s",
             "drop": f"the connections of {rest} broke after a step of {where}",
             "latency": f"chunks took up to {amount} s after a step of {where}",
@@ -78,7 +85,19 @@ class StruckFault(NamedTuple):
             "actor": self.actor,
             "file": None if place is None else place.file,
             "line": None if place is None else place.line,
+            "under_way": [each._asdict() for each in self.under_way],
         }
+
+    def pack(self) -> tuple[object, ...]:
+        """Return plain values, for another process."""
+        return self.key, self.place and tuple(self.place), [tuple(each) for each in self.under_way]
+
+    @classmethod
+    def unpack(cls, packed: Any) -> Self:
+        """Build it from the values of ``pack``."""
+        key, place, under_way = packed
+        lines = tuple(SourceLine(*each) for each in under_way)
+        return cls(key, place and SourceLine(*place), lines)
 
 
 class FaultChoice(Protocol):

@@ -48,6 +48,13 @@ def is_gone(handle: Any) -> bool:
     return life is not None and life.is_over
 
 
+def find_tasks(loop: SimulatedLoop, event: str) -> list[tasks.Task[Any]]:
+    """Return the tasks that a fault ends: those of the host of a crash, which have not ended by themselves."""
+    kind, _, rest = event.partition(" ")
+    life = loop.hosts.get(rest.rpartition(" ")[0]) if kind == "crash" else None
+    return [] if life is None else [task for task in life.tasks if not task.done()]
+
+
 def crash_host(loop: SimulatedLoop, name: str, lasts_s: float) -> None:
     """End all that a host has started, and let it begin again after a virtual time; do nothing where none of the name runs."""
     life = loop.hosts.get(name)

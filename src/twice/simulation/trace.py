@@ -32,12 +32,19 @@ from twice.simulation.faults import (
     follow,
     make_event_happen,
 )
-from twice.simulation.hosts import is_gone
+from twice.simulation.hosts import find_tasks, is_gone
 from twice.simulation.identity import SimulatedTask
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.order import Order
 from twice.simulation.strategies import Fifo, Strategy, make_strategy
-from twice.simulation.waits import SourceLine, find_asking_line, find_place, name_wait, noting_deeds
+from twice.simulation.waits import (
+    SourceLine,
+    find_asking_line,
+    find_place,
+    list_places,
+    name_wait,
+    noting_deeds,
+)
 
 _DIGEST_BYTES = 16
 _HELD_STEPS_MAX = 100_000
@@ -167,10 +174,10 @@ class Schedule:
                 TracedStep(handle.key, handle.place_key, handle.arrival, time_ns, place)
             )
 
-    def note_fault(self, key: str, place: SourceLine | None) -> None:
+    def note_fault(self, fault: StruckFault) -> None:
         """Note a fault that happens now."""
-        self._hasher.update(f"{key}!;".encode())
-        self.struck.append(StruckFault(key, place))
+        self._hasher.update(f"{fault.key}!;".encode())
+        self.struck.append(fault)
 
     def list_unmet(self) -> list[str]:
         """Return the constraints whose steps were not both made, one before the other, as ``a before b``, and faults without a place."""
@@ -336,7 +343,7 @@ class TracingLoop(SimulatedLoop):
         key = f"{name}@{self._actor.key}?{self._actor.count('?' + name)}"
         found = self.faults.strikes(name, key)
         if found:
-            self.schedule.note_fault(key, find_asking_line())
+            self.schedule.note_fault(StruckFault(key, find_asking_line()))
         return found
 
     def _let_faults_happen(self, step: str) -> None:
@@ -344,7 +351,8 @@ class TracingLoop(SimulatedLoop):
         schedule = self.schedule
         for event in self.faults.list_events(self, step):
             place = schedule.steps[-1].place if schedule.steps else None
-            schedule.note_fault(f"{event}@{step}", place)
+            lines = list_places(find_tasks(self, event)) if schedule.keeps_steps else ()
+            schedule.note_fault(StruckFault(f"{event}@{step}", place, lines))
             make_event_happen(self, event)
 
     def _take(self, schedule: Schedule, ready: list[Any]) -> Any:

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from asyncio import locks, queues, tasks
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dis import get_instructions
 from inspect import CORO_CREATED, getcoroutinestate
@@ -53,6 +53,12 @@ def find_place(handle: Any) -> SourceLine | None:
     if code is None or not is_user_file(code.co_filename):
         return None
     return SourceLine(code.co_filename, code.co_firstlineno, code.co_qualname)
+
+
+def list_places(waiting: Iterable[tasks.Task[Any]]) -> list[SourceLine]:
+    """Return the program's lines at which tasks wait, where they have any."""
+    places = map(_find_user_place, waiting)
+    return [place for place in places if place is not None]
 
 
 def find_asking_line() -> SourceLine | None:
