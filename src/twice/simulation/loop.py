@@ -110,10 +110,9 @@ class SimulatedLoop(NetworkLoop):
         if self._closed:
             self._check_closed()
         handle = events.Handle(callback, args, self, context)
-        if self.has_crashed:
-            self._arrive(handle)
-        else:  # a call for each step would show in a search
-            self._ready.append(handle)
+        # A call more for each step would show in a search.
+        arrive = self._arrive if self.has_crashed else self._ready.append
+        arrive(handle)
         return handle
 
     def call_soon_threadsafe(
