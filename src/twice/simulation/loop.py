@@ -186,9 +186,8 @@ class SimulatedLoop(NetworkLoop):
         """Take the steps of hosts that have crashed out of the loop; return those that were ready."""
         gone = [handle for handle in self._ready if is_gone(handle)]
         self._ready[:] = [handle for handle in self._ready if not is_gone(handle)]
-        for _, _, timer in list(self._scheduled):
-            if is_gone(timer):
-                timer.cancel()
+        for timer in [timer for _, _, timer in self._scheduled if is_gone(timer)]:
+            timer.cancel()
         return gone
 
     def _timer_handle_cancelled(self, handle: events.TimerHandle) -> None:
