@@ -154,11 +154,15 @@ class ProjectNames:
         one, rest = self._facts[path], ".".join(bits)
         if bits and bits[0] not in self._defined[path]:
             lent = one["lent"].get(bits[0])
-            ways = [lent, *bits[1:]] if lent else []
-            for way in [ways] if ways else [[star, *bits] for star in one["stars"]]:
-                found = self.find(path, ".".join(way))
-                if found is not None and (ways or found[1] in self._defined[found[0]]):
-                    return found
+            if lent:
+                return self.find(path, ".".join([lent, *bits[1:]])) or (path, rest)
+            for star in one["stars"]:
+                module = self.find(path, star)
+                # Of a module that is no file, each star would be asked within each other one.
+                if module is not None and not module[1]:
+                    found = self.find(path, ".".join([star, *bits]))
+                    if found is not None and found[1] in self._defined[found[0]]:
+                        return found
         return path, rest
 
     def _files(self, name: str, path: str) -> list[str]:
