@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from twice.foundation.seeds import Seed
 from twice.schedules.shrink import (
     Ordering,
+    Shrunk,
     describe_orderings,
     locate_fault,
     locate_orderings,
@@ -27,6 +28,7 @@ from twice.simulation.order import Order
 from twice.simulation.strategies import DelayBounded, Fifo, Strategy, make_strategy
 from twice.simulation.trace import Schedule, find_constraints
 
+_NEAR = 3
 DELAYS = 2
 """How many ready steps a delay-bounded schedule passes over at most."""
 Run = Callable[[Strategy, FaultChoice | None], ScheduleTrial]
@@ -175,12 +177,22 @@ def search(
 def _examine(
     findings: Findings, trace: Trace, traced: Schedule, number: int, failure: TrialFailure
 ) -> None:
-    """Trace a failing schedule and shrink it: first its faults, then its order, then faults that only the order needed."""
+    """Trace a failing schedule and shrink it.
+
+    Faults that fail in FIFO order need no other one. Else the faults are shrunk under the whole order, then the order, then
+    faults that only the order needed.
+    """
+    runs = 0
 
     def fails(after: Mapping[str, str], faults: Collection[str]) -> bool:
+        nonlocal runs
+        runs += 1
         return failure.is_like(trace(Schedule(after=after, faults=follow(faults))).failure)
 
     def drop_faults(after: Mapping[str, str], faults: list[str]) -> list[str]:
+        for one in _list_single_faults(faults):
+            if fails(after, [one]):
+                return [one]
         for key in list(faults):
             others = [each for each in faults if each != key]
             if fails(after, others):
@@ -190,11 +202,15 @@ def _examine(
     shrunk = None
     faults: list[str] = []
     if failure.is_like(trace(traced).failure):
-        struck = [each.key for each in traced.struck]
-        faults = drop_faults(find_constraints(traced.steps), struck)
-        shrunk = shrink(traced.steps, lambda after: fails(after, faults))
-        if shrunk is not None:
-            faults = drop_faults(shrunk.after, faults)
+        faults = [each.key for each in traced.struck]
+        if faults and fails({}, faults):
+            faults = drop_faults({}, faults)
+            shrunk = Shrunk({}, runs, is_minimal=True)
+        else:
+            faults = drop_faults(find_constraints(traced.steps), faults)
+            shrunk = shrink(traced.steps, lambda after: fails(after, faults))
+            if shrunk is not None:
+                faults = drop_faults(shrunk.after, faults)
     final = Schedule(after=shrunk.after if shrunk else {}, keeps_steps=True, faults=follow(faults))
     again = None if shrunk is None else trace(final).failure
     if shrunk is None or again is None or not failure.is_like(again):
@@ -211,7 +227,20 @@ def _examine(
             ),
             locate_orderings(shrunk.after, final.steps),
             [locate_fault(each, places) for each in final.struck],
-            shrunk.runs + 3,
+            runs + 2,  # the first, and the last
             shrunk.is_minimal,
         )
     )
+
+
+def _list_single_faults(faults: Sequence[str]) -> list[str]:
+    """Return faults that may do alone what several do: each of them, and neighbours of a point.
+
+    Where an earlier one does not strike, the program may ask more or less often before the one that matters.
+    """
+    found = dict.fromkeys(faults if len(faults) > 1 else ())
+    for key in list(found):
+        point, mark, number = key.rpartition("?")
+        near = range(max(0, int(number) - _NEAR), int(number) + _NEAR + 1) if mark else ()
+        found |= dict.fromkeys(f"{point}?{each}" for each in near)
+    return list(found)

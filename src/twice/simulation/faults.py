@@ -63,6 +63,8 @@ class StruckFault(NamedTuple):
         who = self.actor.rpartition("/")[2].partition(":")[0] or "the program"
         where = f"{who}() {self.place}" if self.place else f"{who}()"
         if "?" in self.key.rpartition("@")[2]:
+            if self.place:  # of the function that asked, which the actor may have called
+                where = f"{self.place.function.rpartition('.')[2]}() {self.place}"
             return f"the fault {self.what!r} struck in {where}"
         kind, _, rest = self.what.partition(" ")
         target, _, amount = rest.rpartition(" ")
