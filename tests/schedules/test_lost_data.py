@@ -62,6 +62,7 @@ def test_what_was_mended_holds_under_every_fault(name: str):
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", LABELS)
 def test_it_holds_in_two_thousand_schedules(name: str):
+    """Each schedule has virtual minutes in which hosts go round."""
     findings = look(load(f"{name}_mended"), "portfolio", 2_000, kinds=KINDS)
 
     assert (findings.found, findings.unshrunk) == ([], [])

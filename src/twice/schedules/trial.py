@@ -21,6 +21,7 @@ from typing import Any
 from twice.errors import Deadlock, Livelock
 from twice.foundation.source_files import is_user_file
 from twice.recorder.execution import name_type
+from twice.simulation.hosts import count_gone
 from twice.simulation.identity import stable_orders
 from twice.simulation.loop import SimulatedLoop
 from twice.simulation.waits import SourceLine
@@ -129,6 +130,9 @@ def describe_outcome(failure: TrialFailure | None, value: object) -> str:
 class TrialRunner:
     """Executes a program again and again, in a block of ``running_trials``."""
 
+    def __init__(self) -> None:
+        self._gone = count_gone()
+
     def run(self, main: Main, make_loop: MakeLoop) -> ScheduleTrial:
         """Execute a program once; its exceptions are failures, and so are those that nobody waits for."""
         unhandled: list[Exception] = []
@@ -141,6 +145,9 @@ class TrialRunner:
         except WAYS_TO_FAIL as error:
             failure = find_failure(error)
         gc.collect()  # tasks that failed unheard say so when they are collected
+        if (gone := count_gone()) != self._gone:
+            self._gone = gone
+            gc.freeze()  # they are kept for good, and every later collection would walk them
         if failure is None and unhandled:
             failure = TrialFailure.from_error(unhandled[0], is_heard=False)
         return ScheduleTrial(failure, describe_outcome(failure, value), loop.steps, loop.reached)

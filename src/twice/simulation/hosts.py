@@ -48,6 +48,11 @@ def is_gone(handle: Any) -> bool:
     return life is not None and life.is_over
 
 
+def count_gone() -> int:
+    """Return how many tasks of crashed hosts are kept."""
+    return len(_GONE)
+
+
 def find_tasks(loop: SimulatedLoop, event: str) -> list[tasks.Task[Any]]:
     """Return the tasks that a fault ends: those of the host of a crash, which have not ended by themselves."""
     kind, _, rest = event.partition(" ")
