@@ -135,6 +135,35 @@ def test_a_host_that_ends_is_over_and_its_name_is_free():
     assert run_fast(main) == [5, 5]
 
 
+def test_a_host_takes_those_that_it_has_started_with_it():
+    async def main() -> tuple[list[str], str]:
+        told: list[str] = []
+
+        async def inner() -> str:
+            told.append("inner begins")
+            await asyncio.sleep(5)
+            told.append("inner ends")
+            return "inner"
+
+        async def outer() -> str:
+            told.append("outer begins")
+            return await host("inner", inner)
+
+        task = host("outer", outer)
+        await asyncio.sleep(1)
+        cause("crash inner 10")
+        await asyncio.sleep(1)
+        cause("crash outer 1")
+        await asyncio.sleep(0.5)
+        cause("crash inner 1")  # it is gone with the outer one
+        value = await task
+        await asyncio.sleep(100)
+        return told, value
+
+    begins = ["outer begins", "inner begins"]
+    assert run_fast(main) == ([*begins, *begins, "inner ends"], "inner")
+
+
 def test_an_error_of_a_host_is_that_of_its_task():
     async def main() -> None:
         async def fail() -> None:

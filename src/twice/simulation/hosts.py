@@ -12,6 +12,7 @@ Invariant: a step belongs to a host by its context, so that nothing has to be sa
 from __future__ import annotations
 
 import asyncio
+import ctypes
 from asyncio import events, tasks
 from collections.abc import Callable, Coroutine
 from contextvars import Context, ContextVar, copy_context
@@ -25,16 +26,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _LIFE: Final[ContextVar[HostLife | None]] = ContextVar("life", default=None)
 _GONE: Final[list[tasks.Task[Any]]] = []
-"""Tasks of crashed hosts. They are kept for good: whoever collects one runs its ``finally``."""
+"""Tasks of crashed hosts."""
 
 
 class HostLife:
-    """A host from its beginning to its crash or end."""
+    """A host from its beginning to its crash or end; ``parent`` is the host that has started it."""
 
-    def __init__(self, name: str, crash: asyncio.Future[float]) -> None:
-        self.name, self.crash = name, crash
-        self.is_over = False
+    def __init__(self, crash: asyncio.Future[float], parent: HostLife | None) -> None:
+        self.crash, self.parent = crash, parent
+        self.has_crashed = False
         self.tasks: list[tasks.Task[Any]] = []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has crashed, or the host that has started it."""
+        return self.has_crashed or (self.parent is not None and self.parent.is_over)
 
 
 def find_life(context: Context | None) -> HostLife | None:
@@ -65,13 +71,18 @@ def crash_host(loop: SimulatedLoop, name: str, lasts_s: float) -> None:
     life = loop.hosts.get(name)
     if life is None or life.is_over:
         return
-    life.is_over = loop.has_crashed = True
-    for task in life.tasks:
-        tasks._unregister_task(task)
-        task._log_destroy_pending = False  # type: ignore[attr-defined]
-    _GONE.extend(life.tasks)
+    life.has_crashed = loop.has_crashed = True
+    for other, each in [pair for pair in loop.hosts.items() if pair[1].is_over]:
+        for task in each.tasks:
+            tasks._unregister_task(task)
+            # For good, also when the interpreter ends: whoever takes one down runs its ``finally``.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))
+        _GONE.extend(each.tasks)
+        each.tasks.clear()
+        loop.network.end_life(each)
+        if each.parent is not None and each.parent.is_over:
+            del loop.hosts[other]  # whoever would let it begin again is gone as well
     loop.drop_gone()
-    loop.network.end_life(life)
     life.crash.set_result(lasts_s)
 
 
@@ -99,7 +110,7 @@ def host(name: str, main: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[
             "Expected another name for each host: a fault is told by it.",
             "For example: host('db-1', serve), host('db-2', serve)",
         )
-    loop.hosts[name] = HostLife(name, loop.create_future())
+    loop.hosts[name] = HostLife(loop.create_future(), _LIFE.get())
     lives: Any = _live(loop, name, main)
     lives.__qualname__ = name  # which keys of steps and reports show
     started: asyncio.Task[T] = loop.create_task(lives, name=name)
@@ -130,6 +141,6 @@ async def _live(loop: SimulatedLoop, name: str, main: Callable[[], Coroutine[Any
                 if not life.is_over:
                     return await task
             await asyncio.sleep(life.crash.result())
-            loop.hosts[name] = HostLife(name, loop.create_future())
+            loop.hosts[name] = HostLife(loop.create_future(), life.parent)
     finally:
         del loop.hosts[name]
