@@ -13,9 +13,10 @@ from typing import Any, Self
 
 import atheris
 from blake3 import blake3
-from test_compiled_twin import draw, make_registry, outcome
 
-with atheris.instrument_imports(include=["twice.foundation.encoding"]):
+with atheris.instrument_imports(include=["twice.foundation.encoding", "test_compiled_twin"]):
+    from test_compiled_twin import draw, make_registry, outcome
+
     from twice.foundation.encoding import encode, encode_parts
     from twice.foundation.encoding.reference_walk import walk
 
