@@ -341,7 +341,7 @@ class NothingJudged(TwiceError, id="E-TESTING-004"):
 
 
 class SimulationRefused(TwiceError, id="E-SCHEDULE-001"):
-    """A program calls inside a simulated loop what no simulation can repeat."""
+    """A program does in a simulated or recorded loop what no replay of it can repeat."""
 
 
 class Deadlock(TwiceError, id="E-SCHEDULE-002"):

@@ -64,7 +64,8 @@ class PolicyOptions:
     )] = "blake3"
     clock: Annotated[str, option("--clock CLOCK", "record, or ticks:ORIGIN,STEP")] = "record"
     loop: Annotated[str, option(
-        "--loop LOOP", "asyncio: the program's own loop, or a simulated one in virtual time", ["own", "simulated"],
+        "--loop LOOP", "asyncio: the program's own loop, the same with each round recorded, or one in virtual time",
+        ["own", "recorded", "simulated"],
     )] = "own"
     allow: Annotated[tuple[str, ...], option(
         "--allow NAME", "a source of the world that may be used although it is not recorded")]
@@ -126,6 +127,7 @@ class PolicyOptions:
             "strategy": parse_strategy(self.strategy),
             "clock": parse_clock(self.clock),
             "order": Order() if self.loop == "simulated" else None,
+            "records_loop": self.loop == "recorded",
             **self.output.to_setup(),
             "redaction": redaction,
             "allow": parse_allowed(self.allow),

@@ -83,7 +83,7 @@ def govern(session: Session) -> Iterator[Run]:
         resumed=wiring.resume is not None,
         was_supervised=wiring.was_supervised,
     )
-    interception = Interception(files, session.clock, lambda: session.tick)
+    interception = Interception(files, session.clock, lambda: session.tick, setup.records_loop)
     if layer.writes or not layer.live:  # there is a record that a child must not touch
         _disown_on_fork(session, interception)
     covered = covered_sources(
@@ -106,7 +106,7 @@ def govern(session: Session) -> Iterator[Run]:
     layer.thread_ended.append(session.guard.at_thread_end)
     try:
         session.guard.begin(is_recording=layer.writes)
-        with _simulate_loops(session):
+        with _govern_loops(session):
             yield Run(session)
     finally:
         session.guard.end()
@@ -116,13 +116,13 @@ def govern(session: Session) -> Iterator[Run]:
         leave_session(session)
 
 
-def _simulate_loops(session: Session) -> AbstractContextManager[None]:
-    """Give the program's event loops their schedule, if it has one."""
-    if session.schedule is None:
+def _govern_loops(session: Session) -> AbstractContextManager[None]:
+    """Record the program's event loops, or give them their schedule, if either is asked for."""
+    if not session.setup.governs_loop:
         return nullcontext()
-    from twice.recorder.foreign_loops import simulate_all_loops
+    from twice.recorder.foreign_loops import govern_all_loops
 
-    return simulate_all_loops(session.schedule)
+    return govern_all_loops(session)
 
 
 def execute(
@@ -203,7 +203,7 @@ def call_program(session: Session, run: Run) -> object:
             return None
         # How the session's process was started is none of the program's business, and differs by mode.
         sys.argv = [str(program.path()) if program.kind == "function" else program.target]
-        function = load(program, is_async=session.schedule is not None)
+        function = load(program, is_async=session.setup.governs_loop)
         if not inspect.iscoroutinefunction(function):
             return function(run)
         import asyncio

@@ -54,11 +54,17 @@ _NETWORK = ("socket", "ssl", "asyncio.base_events", "asyncio.selector_events")
 class Interception(Closing):
     """Patches that hold from ``install`` to ``close``; without a ``policy`` the clock is the real one."""
 
-    def __init__(self, files: Files, policy: ClockPolicy | None, tick: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        files: Files,
+        policy: ClockPolicy | None,
+        tick: Callable[[], int],
+        records_loop: bool = False,
+    ) -> None:
         self._files = files
         layer = self._layer = files.layer
         self._policy = policy
-        self._tick = tick
+        self._tick, self._records_loop = tick, records_loop
         self._saved: list[tuple[Patch, Any]] = []
         self._connections: Connections | None = None
         self._main: Token[Actor | Outside | None] | None = None
@@ -121,7 +127,7 @@ class Interception(Closing):
                 self._put(environment.socket_patches(layer, module))
                 self._put(resolver.patches(layer, module))
                 self._put(sockets.patches(held, module))
-                self._put(within_run.patches(module))
+                self._put(within_run.patches(held, module))
             case "ssl":
                 from twice.recorder.effects.network import tls
 
@@ -130,8 +136,9 @@ class Interception(Closing):
             case "asyncio.base_events":
                 self._put(lineage.loop_patches(layer, module))
                 self._put(loop_clocks.asyncio_patches(layer, self._policy, self._tick, module))
-                self._put(turns.loop_patches(held.turns, module))
-            case _:
+                if not self._records_loop:
+                    self._put(turns.loop_patches(held.turns, module))
+            case _ if not self._records_loop:
                 self._put(turns.selector_patches(held.turns, module))
 
     def _patch_trio(self, module: ModuleType) -> None:

@@ -239,7 +239,7 @@ def require_runnable(function: Callable[..., object], name: str) -> None:
         "Expected a plain function that takes one run.",
         "Write: def main(run): ...; and call the other from there, or read run.config."
         + (
-            " An async function runs with --loop simulated."
+            " An async function runs with --loop recorded, or --loop simulated."
             if inspect.iscoroutinefunction(function)
             else ""
         ),
@@ -253,7 +253,7 @@ def make_function_error(target: str, function: str, names: Iterable[str]) -> Pro
     return ProgramNotFound(
         f"{target} has no function {function!r}.",
         f"Functions there: {offered}.",
-        "A program is a function of a run: def main(run): ...; in a simulated loop also an async function.",
+        "A program is a function of a run: def main(run): ...; with --loop recorded or simulated also an async function.",
         target=target,
         function=function,
     )

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 COPY_LIMIT_BYTES = 256 << 20
 FLOAT_PROFILES = ("native", "x86-64-v3", "x86-64-v2")
 GPU_POLICIES = ("deterministic",)
+RECORDED = "recorded"
+"""The policy of a loop whose rounds are recorded."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,7 @@ class Setup:
     order: Order | None = (
         None  # of the steps of a simulated asyncio; None for the program's own loop
     )
+    records_loop: bool = False  # whether each round of the program's own loop is recorded
     compare_errors: bool = True  # whether standard error is compared as well
     ignored_output: tuple[str, ...] = ()  # expressions; lines in which one matches are not compared
     strict_packages: tuple[str, ...] = ()  # installed packages whose reads of the world are strict
@@ -137,6 +140,11 @@ class Setup:
     gpu_policy: str = ""  # of computation on a GPU; empty for none
     audit_operations: bool = False  # whether operations of torch that may vary are listed
     rule: int = RULE  # of the derivation of seeds
+
+    @property
+    def governs_loop(self) -> bool:
+        """Whether the order of an event loop's callbacks is recorded, or chosen."""
+        return self.records_loop or self.order is not None
 
     def __post_init__(self) -> None:
         """Refuse a configuration that no record can contain: ``ConfigError``, E-CONFIG-001."""
@@ -174,6 +182,7 @@ class Setup:
                 "strategy": self.strategy,
                 "clock": "record" if self.clock is None else str(self.clock),
                 **({} if self.order is None else {"loop": self.order.to_json()}),
+                **({"loop": RECORDED} if self.records_loop else {}),
                 "compare_errors": self.compare_errors,
                 **({"ignored_output": list(self.ignored_output)} if self.ignored_output else {}),
                 "strict_packages": list(self.strict_packages),
@@ -194,6 +203,8 @@ class Setup:
     def from_json(cls, data: Mapping[str, Any]) -> Setup:
         """Build it from the JSON of ``to_json``."""
         policies, program = data["policies"], Program.from_json(data["program"])
+        loop = policies.get("loop")
+        loop = loop if loop is None or loop == RECORDED else Order.from_json(loop)
         return cls(
             program=program,
             seed=Seed(int(data["seed"])),
@@ -204,7 +215,8 @@ class Setup:
             cadence=parse_cadence(policies["snapshots"]),
             strategy=parse_strategy(policies["strategy"]),
             clock=parse_clock(policies["clock"]),
-            order=Order.from_json(policies["loop"]) if "loop" in policies else None,
+            order=loop if isinstance(loop, Order) else None,
+            records_loop=loop == RECORDED,
             compare_errors=bool(policies["compare_errors"]),
             ignored_output=parse_ignored_output(policies.get("ignored_output", ())),
             strict_packages=tuple(policies["strict_packages"]),

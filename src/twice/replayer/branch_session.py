@@ -301,6 +301,12 @@ def branch(
 def _require_branch(record: RunRecord, fork: int, out: Path) -> None:
     """Refuse a record or an output that no branch can use, before anything starts."""
     require_rerunnable(record)
+    if record.setup.records_loop:
+        raise SessionMisuse(
+            f"The event loop of {record.path} is recorded, and a branch goes on where its record ends.",
+            "Expected a run with its own loop or a simulated one.",
+            "Record the program again with --loop own, and branch that.",
+        )
     folder = out.absolute().parent
     if not folder.is_dir():
         raise OutputUnwritable(

@@ -49,8 +49,8 @@ _OWN_READS = ("clock", "entropy")
 _UNRECORDED = "in an order that is not recorded"
 _WIDTH = 16
 SIMULATED = "asyncio"
-"""The subsystem of a simulated loop, in the document of a verification."""
-_COMPARED_EFFECTS = ("call", "process.", "network.", "files.written", "files.left")
+"""The subsystem of a loop whose order is recorded, in the document of a verification."""
+_COMPARED_EFFECTS = ("call", "process.", "network.", "loop.socket", "files.written", "files.left")
 
 
 def list_facts(record: RunRecord) -> list[str]:
@@ -173,11 +173,11 @@ def describe_concurrency(
 def grade_concurrency(record: RunRecord, beside: str) -> dict[str, dict[str, str]]:
     """Return the strategy and the grade of each subsystem that is known to run concurrently.
 
-    A simulated loop makes one step at a time in an order that the record has (B2); of other concurrent work
+    A simulated or recorded loop makes one step at a time in an order that the record has (B2); of other concurrent work
     (``beside``) no order is kept (X).
     """
     found = {}
-    if record.setup.order is not None:
+    if record.setup.order is not None or record.setup.records_loop:
         found[SIMULATED] = {"strategy": "recorded", "grade": "B2"}
     if beside:
         found["threads and processes"] = {"strategy": "uncontrolled", "grade": "X"}

@@ -23,7 +23,7 @@ from twice.foundation.source_files import is_user_file
 from twice.simulation.boundary import BEGIN_OF_STEP
 
 if TYPE_CHECKING:
-    from twice.simulation.loop import SimulatedLoop
+    from asyncio import AbstractEventLoop
 
 _TASKS_SHOWN_MAX = 20
 _HOLDINGS: Final = "_holdings_of_the_run"
@@ -242,13 +242,14 @@ class Wait(NamedTuple):
         return text + (f": {self.lacks}" if self.lacks else "")
 
 
-def list_waits(loop: SimulatedLoop) -> list[Wait]:
+def list_waits(loop: AbstractEventLoop) -> list[Wait]:
     """Return the tasks of a loop that have not ended, in the order of their start."""
     pending = [task for task in tasks.all_tasks(loop) if not task.done()]
-    return [
-        _describe_wait(task)
-        for task in sorted(pending, key=lambda task: getattr(task, "number", 0))
-    ]
+    return [_describe_wait(task) for task in sorted(pending, key=_find_place_in_line)]
+
+
+def _find_place_in_line(task: tasks.Task[Any]) -> tuple[int, str]:
+    return getattr(task, "number", 0), str(getattr(getattr(task, "actor", None), "key", ""))
 
 
 def _describe_wait(task: tasks.Task[Any]) -> Wait:
@@ -313,7 +314,7 @@ def _name_actor(actor: Any, name: str) -> str:
     return key if _UNNAMED.fullmatch(name) else f"{key.rpartition('/')[2]} ({name})"
 
 
-def make_deadlock(loop: SimulatedLoop) -> Deadlock:
+def make_deadlock(loop: AbstractEventLoop) -> Deadlock:
     """Build the error for a loop in which nothing is ready and no timer is set."""
     waits = list_waits(loop)
     shown = [str(each) for each in waits[:_TASKS_SHOWN_MAX]]

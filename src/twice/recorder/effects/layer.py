@@ -43,6 +43,7 @@ from twice.recorder.redaction.redaction import ASKED, Redaction
 if TYPE_CHECKING:
     from twice.recorder.audit.hook import Watch
     from twice.recorder.effects.files.filesystem import Files
+    from twice.recorder.effects.loops.tape import LoopTape
     from twice.recorder.effects.network.connections import Connections
     from twice.recorder.streams import Streams
     from twice.simulation.entropy import SeededEntropy
@@ -105,6 +106,9 @@ class EffectLayer:
         self.entropy: SeededEntropy | None = None  # of a simulated run; the kernel's otherwise
         self.own_variables: Callable[[], Mapping[Any, Any]] = dict  # which the program itself set
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
+        self.find_tape: Callable[[], LoopTape | None] = lambda: None
+        """Returns the tape of the recorded loop that runs on this thread."""
+        self.flush_loops: Callable[[], None] = lambda: None
         self.descriptors: Watch | None = None
         """Told at every compare-point, and around declared effects, to look for new descriptors."""
         self.owned_descriptors: set[int] = set()
@@ -271,6 +275,7 @@ class EffectLayer:
 
     def flush(self) -> None:
         """Write down the reads of this thread's actors, and those that other threads handed over."""
+        self.flush_loops()
         here = get_ident()
         for actor in list(self._waiting_actors):
             if actor.thread == here:
@@ -279,6 +284,7 @@ class EffectLayer:
 
     def flush_all(self) -> None:
         """Finish the parts, and write all waiting reads of all threads, at the end of a run."""
+        self.flush_loops()
         for part in self.parts:
             part.finish()
         for actor in list(self._waiting_actors):

@@ -55,6 +55,8 @@ _PATIENCE_SECONDS = 20.0
 """How long a wait may take in replay that somebody ended while recording."""
 _COUNT_BITS = 20
 _HASH = "_hash_of_the_run"
+JOB = "job_of_the_run"
+"""The attribute of a ``concurrent.futures.Future`` that has the key of its job."""
 
 
 def patches(layer: EffectLayer) -> list[Patch]:
@@ -93,6 +95,8 @@ def pool_patches(layer: EffectLayer, module: Any) -> list[Patch]:
         made = real(self, _run_in_thread, layer, actor, fn, *args, **kwargs)
         if type(made) is plain:
             made.__class__ = numbered
+        if isinstance(actor, Actor):
+            setattr(made, JOB, actor.key)
         return made
 
     return [Patch(pool, "submit", submit)]
@@ -111,13 +115,14 @@ def loop_patches(layer: EffectLayer, base_events: Any) -> list[Patch]:
         return future(loop=self)
 
     def create_task(self: Any, coro: Any, **kwargs: Any) -> Any:
-        _give_actor(layer, kwargs)
+        actor = _give_actor(layer, kwargs)
         if self._task_factory is not None:
             return real(self, coro, **kwargs)
         self._check_closed()
         made = task(coro, loop=self, **kwargs)
         if made._source_traceback:
             del made._source_traceback[-1]
+        made.actor = actor
         return made
 
     as_completed = in_order(tasks)
@@ -145,14 +150,15 @@ def trio_patches(layer: EffectLayer, module: Any) -> list[Patch]:
     return [Patch(module.Runner, "spawn_impl", spawn_impl)]
 
 
-def _give_actor(layer: EffectLayer, kwargs: dict[str, Any]) -> None:
-    """Put the actor of a new task into the context that it is to run in."""
+def _give_actor(layer: EffectLayer, kwargs: dict[str, Any]) -> Actor | Outside | None:
+    """Put the actor of a new task into the context that it is to run in, and return it."""
     actor = _child(layer, "task")
     if actor is not None:
         context = kwargs.get("context")
         context = contextvars.copy_context() if context is None else context
         context.run(enter, actor)
         kwargs["context"] = context
+    return actor
 
 
 def _child(layer: EffectLayer, kind: str) -> Actor | Outside | None:

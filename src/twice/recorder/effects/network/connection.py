@@ -44,6 +44,8 @@ class Connection:
         is_tls: whether a pair of TLS buffers has the data, and the socket only its cipher.
     """
 
+    is_replayed = False
+
     def __init__(self, layer: EffectLayer, key: str, turns: Turns) -> None:
         self.layer, self.key = layer, key
         self.is_tls = self._is_over = False

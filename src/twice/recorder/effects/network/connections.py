@@ -14,18 +14,22 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from sys import _getframe
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
 from twice.errors import EffectMismatch, EffectRefused
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import OUTSIDE, Actor, asker_of, current
 from twice.recorder.effects.layer import EffectLayer
+from twice.recorder.effects.loops.loop_connection import LoopConnection
 from twice.recorder.effects.network.branched_connection import BranchedConnection
 from twice.recorder.effects.network.connection import LEFT, LiveConnection
 from twice.recorder.effects.network.replayed_connection import ReplayedConnection
 
-Held = LiveConnection | ReplayedConnection
+if TYPE_CHECKING:
+    from twice.recorder.effects.loops.tape import LoopTape
+
+Held = LiveConnection | ReplayedConnection | LoopConnection
 """The connection that a socket holds: the same to whoever uses it."""
 _WRAPPERS = frozenset({__file__, str(Path(__file__).with_name("sockets.py"))})
 _MULTIPROCESSING = str(Path("multiprocessing", "connection.py"))
@@ -66,6 +70,10 @@ class Connections:
     def begin(self, actor: Actor, sock: socket.socket, asked: object) -> Held:
         """Begin a new connection of an actor, live or from the record."""
         key = actor.next_key("connection")
+        tape = self.find_tape(sock)
+        if tape is not None:
+            self._held[sock] = passed = tape.connect(key)
+            return passed
         events = self.layer.source.connection(key, asked)
         made: Held
         if events is None:
@@ -80,6 +88,11 @@ class Connections:
         if state is not None and isinstance(made, ReplayedConnection):
             made.seek(state)
         return made
+
+    def find_tape(self, sock: socket.socket) -> LoopTape | None:
+        """Return the tape of the recorded loop that a socket belongs to: it runs here, and the socket does not wait."""
+        tape = self.layer.find_tape()
+        return tape if tape is not None and sock.gettimeout() == 0 else None
 
     def share(self, sock: socket.socket, descriptor: int) -> None:
         """Give a socket that was made from a descriptor the connection of the descriptor's other socket."""
@@ -110,7 +123,7 @@ class Connections:
         if held is None or any(other is held for other in self._held.values()):
             return
         self.layer.count_ungoverned(ops.CONNECT)
-        if isinstance(held, ReplayedConnection):
+        if held.is_replayed:
             raise EffectRefused(
                 f"The connection {held.key} was detached from its socket, to be used by its descriptor.",
                 "Expected its bytes to pass through the socket: nothing stands behind the descriptor.",

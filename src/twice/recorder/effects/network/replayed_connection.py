@@ -22,48 +22,21 @@ from twice.recorder.effects.events import Event
 from twice.recorder.effects.network.connection import CLOSED, Connection
 from twice.recorder.effects.network.playback import Playback, WorldPlayback, make_mismatch
 from twice.recorder.effects.network.sent_bytes import Mark, read_mark, read_turn, show_part
+from twice.recorder.effects.network.stand_in import StandIn
 from twice.recorder.effects.network.turns import INCOMING, Turns, wait
 from twice.recorder.effects.outcomes import RETURNED, Outcome, given
 
 if TYPE_CHECKING:
     from twice.recorder.effects.layer import EffectLayer
 
-_pair = socket.socketpair
 _PATIENCE_S = 20.0
 """How long a blocked reader waits for another thread to send what its reply needs."""
 
 
-class _StandIn:
-    """The descriptor of a replayed connection: one end of a pair, readable while it is shown to be.
-
-    At most one byte is in the pair.
-    """
-
-    def __init__(self, sock: socket.socket, owned: set[int]) -> None:
-        near, self._far = _pair()
-        with near:
-            os.dup2(near.fileno(), sock.fileno(), inheritable=False)
-        self.descriptor, self._owned = sock.fileno(), owned
-        self.is_readable = False
-        owned.update((self.descriptor, self._far.fileno()))
-
-    def show(self, *, is_readable: bool) -> bool:
-        """Make the descriptor readable, or not; return whether it became so just now."""
-        was_readable, self.is_readable = self.is_readable, is_readable
-        if is_readable and not was_readable:
-            self._far.send(b"\0")
-        elif was_readable and not is_readable:
-            os.read(self.descriptor, 1)
-        return is_readable and not was_readable
-
-    def close(self) -> None:
-        """Close the pair when the connection is over."""
-        self._owned.difference_update((self.descriptor, self._far.fileno()))
-        self._far.close()
-
-
 class ReplayedConnection(Connection):
     """A connection that the record answers, with the events that it holds of it."""
+
+    is_replayed = True
 
     def __init__(self, layer: EffectLayer, key: str, events: Sequence[Event], turns: Turns) -> None:
         super().__init__(layer, key, turns)
@@ -75,7 +48,7 @@ class ReplayedConnection(Connection):
         self._facts_key, self._uncovered = key, 0
         self._deferred: Outcome | None = None
         self._more = threading.Condition(turns.lock)
-        self._stand_in: _StandIn | None = None
+        self._stand_in: StandIn | None = None
         self._rest: bytes | None = None
 
     @property
@@ -99,7 +72,7 @@ class ReplayedConnection(Connection):
         if playback.at == 0:
             self._take(ops.CONNECT, event[1])
         if outcome[0] == RETURNED or deferred:
-            self._stand_in = _StandIn(sock, layer.owned_descriptors)
+            self._stand_in = StandIn(sock, layer.owned_descriptors)
             with self._more:
                 self.show()
                 self._turns.join(self)

@@ -31,7 +31,6 @@ from twice.errors import EffectRefused
 from twice.recorder.effects import ops
 from twice.recorder.effects.actors import outside, while_imported
 from twice.recorder.effects.network.connections import Connections, Held, fill_buffer
-from twice.recorder.effects.network.replayed_connection import ReplayedConnection
 from twice.recorder.effects.network.within_run import is_loopback, is_within_run
 from twice.recorder.effects.outcomes import RAISED, RETURNED, given, outcome_of
 from twice.recorder.effects.patches import Patch
@@ -65,7 +64,7 @@ def patches(connections: Connections, module: ModuleType) -> list[Patch]:
 
 _OF_ANY = {
     "__init__": "adopt", "_real_close": "close", "connect": "connect", "connect_ex": "connect_ex", "bind": "bind",
-    "dup": "dup", "detach": "detach", "sendto": "sendto",
+    "dup": "dup", "detach": "detach", "sendto": "sendto", "listen": "listen", "accept": "accept",
 }  # fmt: skip
 """Methods of any socket, and which of ours stands for each."""
 _OF_CONNECTED = (
@@ -174,8 +173,9 @@ class _Methods:
         """Return a function that connects a socket under its connection; None for one that is not governed."""
         if held is not None:
             return held.connect_again
-        actor = self._connections.find_maker(sock)
-        if actor is None or is_within_run(sock, address):
+        actor, tape = self._connections.find_maker(sock), self._connections.find_tape(sock)
+        is_own = tape is not None and tape.listens(address)
+        if actor is None or (not is_own and is_within_run(sock, address)):
             return None
         asked = _asked(sock, address)
         return partial(self._connections.begin(actor, sock, asked).connect, asked, sock)
@@ -209,6 +209,24 @@ class _Methods:
                 real(sock, tuple(name) if is_loopback(name) else address)
             except OSError:
                 real(sock, address)
+        tape = self._connections.find_tape(sock)
+        if tape is not None and sock.type & 0xF == socket.SOCK_DGRAM:
+            self._connections.hold(sock, tape.bind(sock))
+
+    def listen(self, _held: Held | None, real: Any, sock: Any, *args: Any) -> None:
+        tape = self._connections.find_tape(sock)
+        if tape is not None:
+            tape.listen(sock)
+        if tape is None or not tape.is_replayed:
+            real(sock, *args)
+
+    def accept(self, _held: Held | None, real: Any, sock: Any) -> Any:
+        tape = self._connections.find_tape(sock)
+        if tape is None or not tape.is_listener(sock):
+            return real(sock)
+        accepted, peer, held = tape.accept(sock, lambda: real(sock))
+        self._connections.hold(accepted, held)
+        return accepted, peer
 
     def dup(self, held: Held | None, real: Any, sock: Any) -> Any:
         made = real(sock)
@@ -328,7 +346,7 @@ class _Methods:
         return given(held.about(what, lambda: outcome_of(real, sock, level, name, *size), _NOTHING))
 
     def setsockopt(self, held: Held, real: Any, sock: Any, *args: Any) -> None:
-        if not isinstance(held, ReplayedConnection):
+        if not held.is_replayed:
             real(sock, *args)
 
     shutdown = setsockopt

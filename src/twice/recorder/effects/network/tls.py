@@ -13,9 +13,12 @@ Invariant: what a certificate was good for when it was recorded is what replay s
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from twice.recorder.effects.loops.loop_connection import LoopConnection
 from twice.recorder.effects.network.connections import Connections, Held, fill_buffer
 from twice.recorder.effects.outcomes import given, outcome_of
 from twice.recorder.effects.patches import Patch
@@ -41,6 +44,9 @@ def patches(connections: Connections, module: ModuleType) -> list[Patch]:
     def governed_wrap_bio(
         self: Any, incoming: Any, outgoing: Any, server_side: bool, *rest: Any, **named: Any
     ) -> Any:  # fmt: skip
+        tape = connections.layer.find_tape() if server_side else None
+        if tape is not None:
+            raise tape.refuse_server_tls()
         real = wrap_bio(self, incoming, outgoing, server_side, *rest, **named)
         if server_side or connections.layer.actor() is None:
             return real
@@ -93,7 +99,8 @@ class Tls:
     def do_handshake(self) -> None:
         """Agree with the other side; how that ended is noted, or given as it was."""
         if self._held is not None:
-            self._held.step("handshake", self._real.do_handshake)
+            with _wanting():
+                self._held.step("handshake", self._real.do_handshake)
             return
         try:
             self._real.do_handshake()
@@ -106,12 +113,15 @@ class Tls:
 
     def _bind(self, held: Held) -> None:
         self.__dict__["_held"] = held
+        if isinstance(held, LoopConnection):
+            held.outgoing = self._out
 
     def shutdown(self) -> Any:
         """End the writing; return the socket underneath."""
         if self._held is None:
             return self._real.shutdown()
-        self._held.step("unwrap", self._real.shutdown)
+        with _wanting():
+            self._held.step("unwrap", self._real.shutdown)
         return self._sock
 
     def pending(self) -> int:
@@ -122,19 +132,27 @@ class Tls:
         """Write, and note the bytes or compare them with the record."""
         if self._held is None:
             return int(self._real.write(data))
-        return int(self._held.write(data, lambda: int(self._real.write(data))))
+        with _wanting():
+            return int(self._held.write(data, lambda: int(self._real.write(data))))
 
     def read(self, size: int, buffer: Any = None, /) -> Any:
         """Read, noted or from the record."""
         real = self._real.read
         if self._held is None:
             return real(size) if buffer is None else real(size, buffer)
-        try:
+        with _wanting():
             if buffer is None:
                 return self._held.read(self._sock, size, lambda: real(size))
             data = self._held.read(
                 self._sock, size, lambda: bytes(memoryview(buffer)[: int(real(size, buffer))])
             )
             return fill_buffer(buffer, data)
-        except BlockingIOError:
-            raise ssl.SSLWantReadError(2, "The operation did not complete (read)") from None
+
+
+@contextmanager
+def _wanting() -> Iterator[None]:
+    """Say of a replayed step that must be tried again what OpenSSL says."""
+    try:
+        yield
+    except BlockingIOError:
+        raise ssl.SSLWantReadError(2, "The operation did not complete (read)") from None

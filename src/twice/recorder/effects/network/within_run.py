@@ -22,7 +22,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from twice.recorder.effects.patches import Patch
 from twice.recorder.kernel.confinement import current
@@ -34,6 +34,9 @@ from twice.recorder.kernel.native_connections import (
 )
 from twice.recorder.kernel.processes import list_processes
 
+if TYPE_CHECKING:
+    from twice.recorder.effects.network.connections import Connections
+
 _stat, _getpid = os.stat, os.getpid
 _getsockopt: Any = _socket.socket.getsockopt
 _LOOPBACK = ("127.", "::1", "localhost", "::ffff:127.")
@@ -41,7 +44,7 @@ _PEER_CREDENTIALS = getattr(socket, "SO_PEERCRED", 17)
 _CREDENTIALS_BYTES = 12
 
 
-def patches(module: ModuleType) -> list[Patch]:
+def patches(connections: Connections, module: ModuleType) -> list[Patch]:
     """Return the patches of ``socket``, once it is loaded."""
     real_listen, real_accept = module.socket.listen, module.socket.accept
 
@@ -49,12 +52,14 @@ def patches(module: ModuleType) -> list[Patch]:
         address: object = None
         with suppress(OSError):
             address = self.getsockname()
-        sys.audit("twice.listen", self, address)
+        if connections.find_tape(self) is None:  # else what it accepts is recorded
+            sys.audit("twice.listen", self, address)
         real_listen(self, *args)
 
     def accept(self: Any) -> Any:
         accepted, peer = real_accept(self)
-        if current().covers_processes and not is_own_peer(accepted, peer):
+        is_recorded = connections.of(accepted) is not None
+        if not is_recorded and current().covers_processes and not is_own_peer(accepted, peer):
             sys.audit("twice.accept", accepted, peer)
         return accepted, peer
 
