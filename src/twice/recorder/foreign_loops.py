@@ -47,6 +47,7 @@ def _record_all_loops(session: Session) -> Iterator[None]:
     layer = session.wiring.layer
     loops = RecordedLoops(layer, session.clock, lambda: session.tick)
     layer.find_tape, layer.flush_loops = loops.find_tape, loops.flush
+    layer.loops_listen_at = loops.listen_at
     refusals = (_refuse_by_name("trio"), _refuse_by_name("uvloop"))
     with record_loops(loops), _refusing(*refusals):
         yield

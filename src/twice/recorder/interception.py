@@ -17,6 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextvars import Token
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -65,6 +66,8 @@ class Interception(Closing):
         layer = self._layer = files.layer
         self._policy = policy
         self._tick, self._records_loop = tick, records_loop
+        if records_loop:  # before anything is patched, so that it has the real functions
+            import_module("twice.recorder.effects.loops.recorded_loops")
         self._saved: list[tuple[Patch, Any]] = []
         self._connections: Connections | None = None
         self._main: Token[Actor | Outside | None] | None = None

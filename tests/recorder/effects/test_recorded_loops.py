@@ -103,9 +103,55 @@ async def main():
     print("stopped")
 """
 
+OWN_THREADS = """
+import asyncio, socket, threading, urllib.request
+
+def answer(listening):
+    accepted, _ = listening.accept()
+    with accepted:
+        while accepted.recv(1000):
+            for _ in range(4):
+                accepted.sendall(b"x" * 10_000)
+
+async def serve(reader, writer):
+    while (await reader.readline()).strip():
+        pass
+    writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Length: 3\\r\\n\\r\\nabc")
+    await writer.drain()
+    writer.close()
+
+async def main():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=answer, args=(listening,), daemon=True).start()
+        reader, writer = await asyncio.open_connection(*listening.getsockname())
+        for _ in range(3):
+            writer.write(b"?")
+            print(len(await reader.readexactly(40_000)), flush=True)
+        writer.close()
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+
+    def ask():
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/") as reply:
+            return reply.read()
+
+    print(await asyncio.gather(*(asyncio.to_thread(ask) for _ in range(2))), flush=True)
+    server.close()
+"""
+HANDLER = """
+import asyncio, os, signal, threading
+
+async def main():
+    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
+    signal.signal(signal.SIGUSR1, lambda *_: loop.call_soon_threadsafe(stopped.set))
+    signal.raise_signal(signal.SIGUSR1)
+    await stopped.wait()
+    print("stopped")
+"""
+
 
 @pytest.mark.integration
-@pytest.mark.parametrize("source", [JOBS, ECHO, DATAGRAMS, PIPES, SIGNALS])
+@pytest.mark.parametrize("source", [JOBS, ECHO, DATAGRAMS, PIPES, SIGNALS, OWN_THREADS, HANDLER])
 def test_a_program_replays_with_its_order(tmp_path: Path, source: str):
     statement = verified(tmp_path, source, records_loop=True)
 

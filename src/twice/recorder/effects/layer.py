@@ -108,6 +108,7 @@ class EffectLayer:
         self.beside: Callable[[Op], None] | None = None  # told of what nobody owns
         self.find_tape: Callable[[], LoopTape | None] = lambda: None
         """Returns the tape of the recorded loop that runs on this thread."""
+        self.loops_listen_at: Callable[[object], bool] = lambda _address: False
         self.flush_loops: Callable[[], None] = lambda: None
         self.descriptors: Watch | None = None
         """Told at every compare-point, and around declared effects, to look for new descriptors."""
@@ -380,6 +381,7 @@ class EffectLayer:
     def disown(self) -> None:
         """Forget the buffered reads in a forked child, and stop governing."""
         self.active = False
+        self.find_tape = lambda: None
         enter(OUTSIDE)
         for actor in list(self._waiting_actors):
             self.forget(actor)

@@ -111,6 +111,13 @@ def read_own_number(thread: int) -> int:
     return 0
 
 
+def count_threads() -> int:
+    """Count the threads of this process at one moment, those of code in C too."""
+    with _open("/proc/self/status", encoding="ascii", errors="replace") as status:
+        lines = [line for line in status if line.startswith("Threads:")]
+    return int(lines[0].split()[1])
+
+
 def list_processes(root: int, is_wanted: Callable[[int], bool] = lambda _: True) -> Iterator[int]:
     """Yield a process and its descendants, leaving out those that are not wanted with theirs."""
     waiting = [root]

@@ -13,10 +13,9 @@ Invariant: a program that does the same in each callback has the same callbacks 
 
 from __future__ import annotations
 
-import os
 import signal
 from _thread import get_ident
-from asyncio import events
+from asyncio import Runner, events
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
@@ -26,10 +25,11 @@ from typing import TYPE_CHECKING, Any
 from twice.errors import EffectMismatch
 from twice.recorder.effects.actors import LIBRARY_THREAD, Actor, current
 from twice.recorder.effects.lineage import JOB
-from twice.recorder.effects.loops.pipe import RecordedPipe
+from twice.recorder.effects.loops.pieces import RecordedPipe
 from twice.recorder.effects.loops.selector import DEADLOCK, RecordingSelector, ReplayingSelector
 from twice.recorder.effects.ops import find_lineage
 from twice.recorder.interrupts import Orderly
+from twice.recorder.kernel.processes import count_threads
 from twice.simulation.waits import make_deadlock
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 else:
     from asyncio import SelectorEventLoop as _SelectorEventLoop
-
-_scandir = os.scandir
 
 
 class RecordedLoop(_SelectorEventLoop):  # type: ignore[misc]
@@ -128,8 +126,10 @@ class RecordedLoop(_SelectorEventLoop):  # type: ignore[misc]
             raise make_deadlock(self)
         kind, _, number = name.partition(":")
         if kind == "signal":
-            self._ready.append(self._signal_handlers[int(number)])
-            return True
+            handler = self._signal_handlers.get(int(number))
+            if handler is not None:
+                self._ready.append(handler)
+            return handler is not None
         found = next((each for each in list(self.arrivals) if each[0] == name), None)
         if found is None:
             return False
@@ -169,14 +169,12 @@ class RecordedLoop(_SelectorEventLoop):  # type: ignore[misc]
 
     def require_hope(self) -> None:
         """Note that nothing in this process can end the wait that begins, and raise E-SCHEDULE-002."""
-        if len(self._waits.get_map()) > 1 or self.jobs or self.arrivals or self._signal_handlers:
+        if len(self._waits.get_map()) > 1 or self.jobs or self.arrivals or _awaits_signal():
             return
+        # In this order: a thread may end in between, and may have called before it did.
+        count, watches = count_threads(), 1
         workers = sum(each.is_alive() for each in getattr(self._default_executor, "_threads", ()))
-        watches = 1
-        is_alone = count_threads() <= self.tape.threads_before + watches + workers
-        if (
-            is_alone and not self.arrivals
-        ):  # asked again: a thread may have called and ended meanwhile
+        if count <= self.tape.threads_before + watches + workers and not self.arrivals:
             self._waits.note_deadlock()
             raise make_deadlock(self)
 
@@ -185,9 +183,16 @@ class RecordedLoop(_SelectorEventLoop):  # type: ignore[misc]
         return self.tape.make_mismatch(recorded, asked)
 
 
-def count_threads() -> int:
-    """Count the threads of this process, those of code in C too."""
-    return sum(1 for _ in _scandir("/proc/self/task"))
+def _awaits_signal() -> bool:
+    """Return whether a signal has a handler of the program's, whoever set it."""
+    for number in signal.valid_signals():
+        handler = signal.getsignal(number)
+        runner = getattr(getattr(handler, "func", None), "__self__", None)
+        if callable(handler) and not (
+            handler is signal.default_int_handler or isinstance(runner, Runner)
+        ):
+            return True
+    return False
 
 
 def _name_thread(callback: object) -> str:

@@ -15,16 +15,18 @@ from pathlib import Path
 from sys import _current_frames
 from types import FrameType
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from twice.errors import SimulationRefused
 from twice.foundation.source_files import is_user_file
 from twice.recorder.effects import ops
 from twice.recorder.effects.clock import REAL, build_reading
 from twice.recorder.effects.layer import EffectLayer
-from twice.recorder.effects.loops.recorded_loop import RecordedLoop, count_threads
+from twice.recorder.effects.loops.recorded_loop import RecordedLoop
 from twice.recorder.effects.loops.rounds import RoundsWriter, read_rounds
 from twice.recorder.effects.loops.selector import RecordingSelector, ReplayingSelector
 from twice.recorder.effects.loops.tape import LoopTape
+from twice.recorder.kernel.processes import count_threads
 from twice.simulation.waits import noting_deeds
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class RecordedLoops:
         self._layer = layer
         self._read_program_time = build_reading(ops.MONOTONIC, layer, clock, tick)
         self._running: dict[int, RecordedLoop] = {}
-        self._made: list[RecordedLoop] = []
+        self._made: WeakSet[RecordedLoop] = WeakSet()
         self._is_watched, self._threads = False, count_threads()
 
     def make_loop(self) -> RecordedLoop:
@@ -59,7 +61,7 @@ class RecordedLoops:
         else:
             rounds = read_rounds(tape.read_line(tape.key, ops.LOOP_ROUNDS))
             made = RecordedLoop(tape, ReplayingSelector(rounds, layer.owned_descriptors))
-        self._made.append(made)
+        self._made.add(made)
         return made
 
     def find_tape(self) -> LoopTape | None:
@@ -67,10 +69,14 @@ class RecordedLoops:
         loop = self._running.get(get_ident())
         return None if loop is None else loop.tape
 
+    def listen_at(self, address: object) -> bool:
+        """Return whether a socket of any loop listens at an address."""
+        return any(loop.tape.listens(address) for loop in list(self._made))
+
     def flush(self) -> None:
         """Write down what the loops of this thread have gathered."""
         here = get_ident()
-        for loop in self._made:
+        for loop in list(self._made):
             if loop.tape.thread == here:
                 loop.flush()
 

@@ -43,7 +43,7 @@ class RoundsWriter:
         write: takes a block: plain values.
     """
 
-    def __init__(self, write: Callable[[object], None]) -> None:
+    def __init__(self, write: Callable[[tuple[bytes, bytes, tuple[str, ...]]], None]) -> None:
         self._write = write
         self._left = ROUNDS_IN_BLOCK
         self._clear()

@@ -11,9 +11,9 @@ from __future__ import annotations
 import select
 import selectors
 from collections.abc import Iterator
-from time import process_time as _process_time  # the real ones: bound before anything is patched
 from typing import TYPE_CHECKING, Any
 
+from twice.recorder.effects.loops.pieces import WAIT_S, Patience
 from twice.recorder.effects.loops.rounds import Round, RoundsWriter
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 DEADLOCK = "deadlock"
 """The name under which the record has that nothing could go on."""
 Ready = list[tuple[selectors.SelectorKey, int]]
-_PATIENCE_S = 20.0
-"""How long a round of a replay waits for the run's own threads and processes while nothing is computed."""
-_WAIT_S = 0.05
 _poll = select.poll
 
 
@@ -152,7 +149,7 @@ class ReplayingSelector(selectors.SelectSelector):
         return key, mask
 
     def _wait_for_arrival(self, name: str) -> None:
-        patience = _Patience(self._took_s)
+        patience = Patience(self._took_s)
         while not self.loop.take_arrival(name):
             if not patience.is_left():
                 raise self.loop.make_mismatch(f"a callback by {name}", "none")
@@ -163,7 +160,7 @@ class ReplayingSelector(selectors.SelectSelector):
         wanted = (mask & selectors.EVENT_READ and select.POLLIN) | (
             mask & selectors.EVENT_WRITE and select.POLLOUT
         )
-        patience = _Patience(self._took_s)
+        patience = Patience(self._took_s)
         while not self._poll(descriptor, wanted):
             if not patience.is_left():
                 raise self.loop.make_mismatch("a pipe or a socket of the run ready", "none")
@@ -172,19 +169,4 @@ class ReplayingSelector(selectors.SelectSelector):
     def _poll(descriptor: int, events: int) -> bool:
         poll = _poll()
         poll.register(descriptor, events)
-        return bool(poll.poll(_WAIT_S * 1000))
-
-
-class _Patience:
-    """Counts the time in which nothing was computed."""
-
-    def __init__(self, took_s: float) -> None:
-        self._max_s = _PATIENCE_S + took_s  # the run's own threads may sleep as long as they did
-        self._still_s, self._spent_s = 0.0, _process_time()
-
-    def is_left(self) -> bool:
-        """Return whether to wait once more."""
-        spent_s, before_s = _process_time(), self._spent_s
-        self._spent_s = spent_s
-        self._still_s = self._still_s + _WAIT_S if spent_s - before_s < _WAIT_S / 10 else 0.0
-        return self._still_s < self._max_s
+        return bool(poll.poll(WAIT_S * 1000))

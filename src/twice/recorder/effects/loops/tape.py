@@ -16,6 +16,7 @@ from twice.errors import EffectMismatch, SimulationRefused
 from twice.recorder.effects import ops
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.loops.loop_connection import LoopConnection
+from twice.recorder.effects.loops.pieces import InnerConnection
 from twice.recorder.effects.loops.socket_line import SocketReader, SocketWriter
 
 
@@ -48,25 +49,22 @@ class LoopTape:
         self.round, self.thread = 0, get_ident()
         self.refuse: Callable[[BaseException], None] = lambda _error: None
         self.gathering: list[SocketWriter] = []
-        self._lines: dict[str, Any] = {}
         self._open: WeakSet[LoopConnection] = WeakSet()
         self._listeners: WeakKeyDictionary[socket.socket, _Listener] = WeakKeyDictionary()
-        self._listening = 0
+        self._listening = self._inner = 0
 
     # -- the record -----------------------------------------------------------------------------
 
-    def write_rounds(self, block: object) -> None:
+    def write_rounds(self, block: tuple[bytes, bytes, tuple[str, ...]]) -> None:
         """Write down a block of rounds, behind what the sockets gave in them."""
         gathered, self.gathering = self.gathering, []
         for line in gathered:
             self._write(line.key, ops.LOOP_SOCKET, tuple(line.take()))
-        self._write(self.key, ops.LOOP_ROUNDS, block)
+        if any(block):
+            self._write(self.key, ops.LOOP_ROUNDS, block)
 
     def _write(self, key: str, op: ops.Op, value: object) -> None:
-        line = self._lines.get(key)
-        if line is None:
-            line = self._lines[key] = self.layer.line(key)
-        self.layer.note_line(line, op, value, fact=True)
+        self.layer.note_line(self.layer.line(key), op, value, fact=True)
 
     def read_line(self, key: str, op: ops.Op) -> Iterator[Any]:
         """Yield the blocks of a recorded line."""
@@ -112,6 +110,12 @@ class LoopTape:
         made = LoopConnection(self, key)
         self._open.add(made)
         return made
+
+    def connect_within_run(self) -> InnerConnection:
+        """Make the connection of a socket whose other end is the run's own."""
+        key = f"{self.key}/inner:{self._inner}"
+        self._inner += 1
+        return InnerConnection(key, self.open_socket(key))
 
     def begin_round(self) -> None:
         """Count a round; in replay, show which sockets would be found closed in it."""

@@ -22,6 +22,7 @@ from twice.recorder.effects import ops
 from twice.recorder.effects.actors import OUTSIDE, Actor, asker_of, current
 from twice.recorder.effects.layer import EffectLayer
 from twice.recorder.effects.loops.loop_connection import LoopConnection
+from twice.recorder.effects.loops.pieces import InnerConnection
 from twice.recorder.effects.network.branched_connection import BranchedConnection
 from twice.recorder.effects.network.connection import LEFT, LiveConnection
 from twice.recorder.effects.network.replayed_connection import ReplayedConnection
@@ -29,7 +30,7 @@ from twice.recorder.effects.network.replayed_connection import ReplayedConnectio
 if TYPE_CHECKING:
     from twice.recorder.effects.loops.tape import LoopTape
 
-Held = LiveConnection | ReplayedConnection | LoopConnection
+Held = LiveConnection | ReplayedConnection | LoopConnection | InnerConnection
 """The connection that a socket holds: the same to whoever uses it."""
 _WRAPPERS = frozenset({__file__, str(Path(__file__).with_name("sockets.py"))})
 _MULTIPROCESSING = str(Path("multiprocessing", "connection.py"))

@@ -173,9 +173,15 @@ class _Methods:
         """Return a function that connects a socket under its connection; None for one that is not governed."""
         if held is not None:
             return held.connect_again
-        actor, tape = self._connections.find_maker(sock), self._connections.find_tape(sock)
-        is_own = tape is not None and tape.listens(address)
-        if actor is None or (not is_own and is_within_run(sock, address)):
+        actor, layer = self._connections.find_maker(sock), self._connections.layer
+        # What a recorded loop serves is recorded at both ends.
+        is_recorded = layer.loops_listen_at(address)
+        if actor is None:
+            return None
+        if not is_recorded and is_within_run(sock, address):
+            tape = self._connections.find_tape(sock)
+            if tape is not None:
+                self._connections.hold(sock, tape.connect_within_run())
             return None
         asked = _asked(sock, address)
         return partial(self._connections.begin(actor, sock, asked).connect, asked, sock)
