@@ -126,6 +126,10 @@ GOALS = (
         "schedules", _is("1,000 tasks ready: twice, random to asyncio"), 1.5, "x",
     ),
     Goal(
+        "recorded-loop", "an echo server and its clients in a recorded loop cost at most 1.03 times asyncio alone",
+        "recorded_loop", _is("echo: --loop recorded to asyncio"), 1.03, "x",
+    ),
+    Goal(
         "schedules", "a small lost update is executed under at least 10,000 schedules in a second",
         "schedules", _is("lost update: twice"), 10_000, "schedules/s", least=True,
     ),
