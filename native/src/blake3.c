@@ -1,6 +1,6 @@
 /* BLAKE3 of one chunk: up to 1,024 bytes, in one call.
 
-   Most that a compare-point hashes is that short, and then a library's hasher costs five times what it hashes. Longer data
+   Most that a compare-point hashes is that short, and then making a library's hasher costs more than to hash. Longer data
    goes to the library, which hashes many chunks side by side.
 
    Source: J. O'Connor, J.-P. Aumasson, S. Neves, Z. Wilcox-O'Hearn, BLAKE3, 2021, sections 2.1 to 2.4. */

@@ -49,9 +49,9 @@ static PyMethodDef functions[] = {
     {"make_read", make_read, METH_VARARGS,
      "Return a governed read, and the function that is told whose reads it notes itself. Arguments: its name, its module's "
      "name, its text, the real function, the operation's number, the context variable of actors, their class, its slots for "
-     "number and values, how many values one run holds, the function that judges and answers, whether a size is given, the class of sources, the "
-     "actor's slot for its source or None where the world is asked, and a source's slots for the number and values of what "
-     "the record has next, last first."},
+     "number and values, how many values one run holds, the function that judges and answers, whether a size is given, "
+     "the class of sources, the actor's slot for its source or None where the world is asked, and a source's slots for the "
+     "number and values of what the record has next, last first."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -41,11 +41,13 @@ class Recorded:
             assert statement.manifest_matches
 
 
-def record(folder: Path, program: str, *arguments: object, given: str = "") -> Recorded:
+def record(
+    folder: Path, program: str, *arguments: object, given: str = "", loop: str = "own"
+) -> Recorded:
     """Record a program as a user would, and keep what it printed and how it ended."""
     path = folder / "a.twice"
     command = [sys.executable, "-m", "twice", "record", "--seed", "1", "--exit-code", "-o", path]
-    command += [SCRIPTS / program, "--", *arguments]
+    command += ["--loop", loop, SCRIPTS / program, "--", *arguments]
     done = subprocess.run(
         list(map(str, command)),
         cwd=folder,

@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 from twice.errors import SimulationRefused
-from twice.recorder.effects.loops.recorded_loops import RecordedLoops, record_loops
 from twice.recorder.imports import ImportWatch
 from twice.simulation.boundary import make_refusal
 from twice.simulation.installation import simulate_loops
@@ -44,6 +43,9 @@ def govern_all_loops(session: Session) -> AbstractContextManager[None]:
 @contextmanager
 def _record_all_loops(session: Session) -> Iterator[None]:
     """Record each event loop of this process; refuse (E-SCHEDULE-001) every other kind."""
+    # Loaded by now, where real functions were there to be bound; a simulated run does not load it.
+    from twice.recorder.effects.loops.recorded_loops import RecordedLoops, record_loops
+
     layer = session.wiring.layer
     loops = RecordedLoops(layer, session.clock, lambda: session.tick)
     layer.find_tape, layer.flush_loops = loops.find_tape, loops.flush

@@ -160,6 +160,22 @@ def test_a_program_replays_with_its_order(tmp_path: Path, source: str):
     assert concurrency["asyncio"] == {"strategy": "recorded", "grade": "B2"}
 
 
+@pytest.mark.integration
+def test_a_forked_child_that_goes_on_with_the_loop_is_no_failure(tmp_path: Path):
+    source = """
+    import asyncio, os
+
+    async def main():
+        await asyncio.sleep(0.01)
+        if pid := os.fork():
+            os.waitpid(pid, 0)
+            print("the child has ended", flush=True)
+        await asyncio.sleep(0.01)
+    """
+
+    assert verified(tmp_path, source, records_loop=True).result in {"PASS", "UNKNOWN"}
+
+
 CLIENT = """
 import asyncio
 

@@ -6,8 +6,9 @@ Invariant: after the block every name of ``asyncio`` is what it was.
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from _thread import get_ident, start_new_thread
+from _thread import allocate_lock, get_ident, start_new_thread
 from asyncio import base_events
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,7 +33,7 @@ from twice.simulation.waits import noting_deeds
 if TYPE_CHECKING:
     from twice.recorder.effects.clock import ClockPolicy, Tick
 
-_sleep, _monotonic = time.sleep, time.monotonic  # the real ones: bound before anything is patched
+_monotonic, _getpid = time.monotonic, os.getpid  # the real ones: bound before anything is patched
 STALL_S = 2.0
 """How long a callback holds up its loop before the run says so."""
 
@@ -45,7 +46,8 @@ class RecordedLoops:
         self._read_program_time = build_reading(ops.MONOTONIC, layer, clock, tick)
         self._running: dict[int, RecordedLoop] = {}
         self._made: WeakSet[RecordedLoop] = WeakSet()
-        self._is_watched, self._threads = False, count_threads()
+        self._threads, self._process = count_threads(), _getpid()
+        self._is_watched, self._over, self._ended = False, allocate_lock(), allocate_lock()
 
     def make_loop(self) -> RecordedLoop:
         """Make a loop, live or from the record."""
@@ -106,24 +108,30 @@ class RecordedLoops:
         loop.tape.thread = here
         self._running[here] = loop
         if self._layer.live and not self._is_watched:
-            self._is_watched = True
+            self._is_watched = self._over.acquire() and self._ended.acquire()
             start_new_thread(self._watch, ())
         try:
             yield
         finally:
             del self._running[here]
 
+    def end(self) -> None:
+        """Look out no more; the thread that did has ended behind this."""
+        if self._is_watched and self._process == _getpid():  # a forked child has not that thread
+            self._over.release()
+            self._ended.acquire()
+
     def _watch(self) -> None:
         """Look out for callbacks that hold up their loop, as long as the run goes on."""
         seen, since_s = (0, 0), _monotonic()
-        while self._layer.active:
-            _sleep(STALL_S / 8)
+        while not self._over.acquire(timeout=STALL_S / 8):
             for thread, loop in list(self._running.items()):
                 now = (thread, loop.tape.round)
                 if loop.is_waiting or now != seen:
                     seen, since_s = now, _monotonic()
                 elif _monotonic() - since_s >= STALL_S:
                     self._note_stall(_current_frames().get(thread))
+        self._ended.release()
 
     def _note_stall(self, frame: FrameType | None) -> None:
         while frame is not None and not is_user_file(frame.f_code.co_filename):
@@ -158,5 +166,6 @@ def record_loops(loops: RecordedLoops) -> Iterator[None]:
         with noting_deeds():
             yield
     finally:
+        loops.end()
         base_events.BaseEventLoop.run_forever = real_run  # type: ignore[method-assign]
         asyncio.set_event_loop_policy(real_policy)
